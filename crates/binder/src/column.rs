@@ -3,46 +3,42 @@
 use sqlparser::ast;
 use types::{DataType, SqlError, SqlResult, SqlState};
 
-use crate::column_definition::{ColumnDefinition, Numbering};
+use crate::column_definition::{ColumnDefinition, Generation, Numbering};
 use crate::data_types::data_type;
-use crate::sequence_words;
 use crate::syntax::{ident, unsupported};
+use crate::{generated_columns, generated_words, sequence_words};
 
 /// What a column is, but for its keys and conditions.
 pub(crate) fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
     let serial = serial(&column.data_type);
     let (mut nullable, mut default, mut numbering) =
         (None, None, serial.map(|_| Numbering::Serial));
+    let mut generated: Option<(String, Generation)> = None;
+    let refused = |what: &str| {
+        let message = format!("{what} for column \"{}\"", ident(&column.name));
+        SqlError::new(SqlState::SYNTAX, message)
+    };
     let mut set_nullable = |it: bool| match nullable.replace(it) {
-        Some(said) if said != it => {
-            let message = format!(
-                "conflicting NULL/NOT NULL declarations for column \"{}\"",
-                ident(&column.name)
-            );
-            Err(SqlError::new(SqlState::SYNTAX, message))
-        }
+        Some(said) if said != it => Err(refused("conflicting NULL/NOT NULL declarations")),
         _ => Ok(()),
     };
     for option in &column.options {
         match &option.option {
             ast::ColumnOption::Null => set_nullable(true)?,
             ast::ColumnOption::NotNull | ast::ColumnOption::PrimaryKey(_) => set_nullable(false)?,
+            ast::ColumnOption::DialectSpecific(tokens) if generated_words::is_one(tokens) => {
+                if generated.replace(generated_columns::read(tokens)?).is_some() {
+                    return Err(refused("multiple generation clauses specified"));
+                }
+            }
             ast::ColumnOption::DialectSpecific(tokens) => {
                 let identity = sequence_words::numbering(tokens)?;
                 if numbering.replace(identity).is_some() {
-                    let message = format!(
-                        "multiple identity specifications for column \"{}\"",
-                        ident(&column.name)
-                    );
-                    return Err(SqlError::new(SqlState::SYNTAX, message));
+                    return Err(refused("multiple identity specifications"));
                 }
             }
             ast::ColumnOption::Default(_) if default.is_some() => {
-                let message = format!(
-                    "multiple default values specified for column \"{}\"",
-                    ident(&column.name)
-                );
-                return Err(SqlError::new(SqlState::SYNTAX, message));
+                return Err(refused("multiple default values specified"));
             }
             ast::ColumnOption::Default(it) => default = Some(it.to_string()),
             ast::ColumnOption::Unique(_)
@@ -59,16 +55,21 @@ pub(crate) fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
             } else {
                 "both default and identity"
             };
-            let message = format!("{what} specified for column \"{}\"", ident(&column.name));
-            return Err(SqlError::new(SqlState::SYNTAX, message));
+            return Err(refused(&format!("{what} specified")));
         }
     }
+    if generated.is_some() && (default.is_some() || numbering.is_some()) {
+        let what = if default.is_some() { "default" } else { "identity" };
+        return Err(refused(&format!("both {what} and generation expression specified")));
+    }
+    let generation = generated.as_ref().map(|it| it.1);
     Ok(ColumnDefinition {
         name: ident(&column.name),
         data_type: serial.map_or_else(|| data_type(&column.data_type), Ok)?,
         nullable: nullable.unwrap_or(true),
-        default,
+        default: generated.map(|it| it.0).or(default),
         numbering,
+        generation,
     })
 }
 

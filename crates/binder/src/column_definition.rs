@@ -17,6 +17,17 @@ pub struct ColumnDefinition {
     pub default: Option<String>,
     /// Whether it is numbered by itself.
     pub numbering: Option<Numbering>,
+    /// Whether its default is what it is generated of.
+    pub generation: Option<Generation>,
+}
+
+/// How a column that is generated of others is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Generation {
+    /// STORED.
+    Stored,
+    /// VIRTUAL.
+    Virtual,
 }
 
 /// How a column is numbered by itself.

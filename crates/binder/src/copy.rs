@@ -26,7 +26,13 @@ pub(crate) fn copy(
         }
     };
     if to {
-        return Ok(Statement::CopyTo { query: rows_of(source)?, place, options });
+        let of = match &source {
+            CopySource::Table { table_name, columns } => {
+                Some((name(table_name), columns.iter().map(ident).collect()))
+            }
+            CopySource::Query(_) => None,
+        };
+        return Ok(Statement::CopyTo { query: rows_of(source)?, of, place, options });
     }
     match source {
         CopySource::Table { table_name, columns } => {

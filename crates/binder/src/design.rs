@@ -187,6 +187,13 @@ pub enum RuleChange {
     },
     /// A change of a column.
     Column(ColumnAlteration),
+    /// What ALTER COLUMN says of what a column is generated of.
+    Expression {
+        /// The column.
+        column: String,
+        /// What of it.
+        change: ExpressionChange,
+    },
     /// What ALTER COLUMN says of an identity.
     Identity {
         /// The column.
@@ -239,6 +246,18 @@ pub enum ColumnAlteration {
         column: String,
         /// Whether it may hold NULL.
         nullable: bool,
+    },
+}
+
+/// A change of what a column is generated of.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ExpressionChange {
+    /// SET EXPRESSION.
+    Set(String),
+    /// DROP EXPRESSION: it keeps its values.
+    Drop {
+        /// Whether a column that is not generated is no error.
+        if_exists: bool,
     },
 }
 

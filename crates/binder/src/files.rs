@@ -118,6 +118,10 @@ fn has_unnamed(tokens: &[Token]) -> bool {
                 (Some(Token::Comma | Token::Period | Token::LParen) | None, _) => true,
                 _ => false,
             },
+            // A query that begins with FROM and has no list takes all.
+            Token::Word(it) if it.keyword == Keyword::FROM => {
+                matches!(before, None | Some(Token::LParen))
+            }
             Token::Word(it) => matches!(it.keyword, Keyword::NATURAL | Keyword::TABLE),
             Token::SingleQuotedString(_) => {
                 let named = if keyword(after) == Keyword::AS { place + 2 } else { place + 1 };

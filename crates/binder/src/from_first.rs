@@ -27,16 +27,24 @@ fn begins_query(tokens: &[TokenWithSpan], place: usize) -> bool {
     let of_trim = |place: usize| is(&tokens[place], Keyword::TRIM);
     match &tokens[before].token {
         Token::LParen => !before.checked_sub(1).is_some_and(of_trim),
-        Token::Word(it) => matches!(
-            it.keyword,
-            Keyword::UNION
-                | Keyword::EXCEPT
-                | Keyword::INTERSECT
-                | Keyword::EXPLAIN
-                | Keyword::ANALYZE
-        ),
+        Token::Word(it) if matches!(it.keyword, Keyword::ALL | Keyword::DISTINCT) => {
+            before.checked_sub(1).is_some_and(|it| combines(&tokens[it]))
+        }
+        Token::Word(it)
+            if it.quote_style.is_none() && it.value.eq_ignore_ascii_case("summarize") =>
+        {
+            true
+        }
+        Token::Word(_) => {
+            let begins = [Keyword::EXPLAIN, Keyword::ANALYZE, Keyword::DESCRIBE, Keyword::AS];
+            combines(&tokens[before]) || begins.iter().any(|it| is(&tokens[before], *it))
+        }
         _ => false,
     }
+}
+
+fn combines(token: &TokenWithSpan) -> bool {
+    [Keyword::UNION, Keyword::EXCEPT, Keyword::INTERSECT].iter().any(|it| is(token, *it))
 }
 
 /// Whether a SELECT stands in the query whose tokens follow.

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod alter;
+mod asof;
 pub mod bind;
 mod clauses;
 mod column;
@@ -26,6 +27,10 @@ pub mod files;
 mod folders;
 mod frames;
 mod from_first;
+mod generated_columns;
+mod generated_words;
+mod interval_fields;
+mod item_assignment;
 mod json_words;
 mod keys;
 mod levels;
@@ -45,12 +50,15 @@ mod registered;
 mod registered_output;
 mod resolved;
 mod rewrite;
+mod role_statement;
+mod role_words;
 mod row_changes;
 mod schema_words;
 mod sequence;
 pub mod sequence_names;
 mod sequence_words;
 mod show_words;
+mod similar;
 pub mod statement;
 mod steering;
 mod steps;
@@ -65,16 +73,20 @@ mod view_words;
 mod walk;
 mod written_in_sql;
 
-pub use column_definition::{ColumnDefinition, Numbering};
+pub use column_definition::{ColumnDefinition, Generation, Numbering};
 pub use constraint::{CheckDefinition, Constraints, KeyDefinition, ReferenceDefinition};
 pub use design::{
-    ColumnAlteration, DesignClause, IdentityChange, NodeClause, NodeDemand, NodeRange, NodeWay,
-    PartitionClause, PlacedItem, RuleChange, TableChange,
+    ColumnAlteration, DesignClause, ExpressionChange, IdentityChange, NodeClause, NodeDemand,
+    NodeRange, NodeWay, PartitionClause, PlacedItem, RuleChange, TableChange,
 };
 pub use file_reference::{FileOption, FileReference, named_type};
 pub use like_words::{Including, LikeClause};
 pub use normalized::{READ_MAX, normalized};
+pub use role_statement::{
+    MembershipOptions, NamedRole, Owned, RightsOn, RoleOptions, RoleStatement,
+};
 pub use sequence::{SequenceChange, SequenceOptions};
+pub use similar::{SimilarText, similar};
 pub use statement::{
     Arguments, Commented, CopyPlace, Discarded, ExplainFormat, Isolation, ParsedQuery, Statement,
     Step, TransactionModes, TransactionStatement,

@@ -31,6 +31,8 @@ pub struct Including {
     pub indexes: bool,
     /// Comments.
     pub comments: bool,
+    /// What columns are generated of.
+    pub generated: bool,
 }
 
 impl Including {
@@ -44,6 +46,7 @@ impl Including {
                 constraints: all,
                 indexes: all,
                 comments: all,
+                generated: all,
             };
         } else if cursor.take("DEFAULTS") {
             self.defaults = includes;
@@ -53,13 +56,13 @@ impl Including {
             self.constraints = includes;
         } else if cursor.take("INDEXES") {
             self.indexes = includes;
+        } else if cursor.take("GENERATED") {
+            self.generated = includes;
         } else if cursor.take("COMMENTS") {
             self.comments = includes;
         } else {
             // What there is none of here.
-            return ["COMPRESSION", "GENERATED", "STATISTICS", "STORAGE"]
-                .iter()
-                .any(|it| cursor.take(it));
+            return ["COMPRESSION", "STATISTICS", "STORAGE"].iter().any(|it| cursor.take(it));
         }
         true
     }

@@ -94,6 +94,10 @@ fn comparison(token: &Token) -> Option<BinaryOperator> {
         Token::LtEq => BinaryOperator::LtEq,
         Token::Gt => BinaryOperator::Gt,
         Token::GtEq => BinaryOperator::GtEq,
+        Token::DoubleTilde => BinaryOperator::PGLikeMatch,
+        Token::DoubleTildeAsterisk => BinaryOperator::PGILikeMatch,
+        Token::ExclamationMarkDoubleTilde => BinaryOperator::PGNotLikeMatch,
+        Token::ExclamationMarkDoubleTildeAsterisk => BinaryOperator::PGNotILikeMatch,
         _ => return None,
     })
 }

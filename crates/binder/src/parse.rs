@@ -17,10 +17,11 @@ use crate::row_changes::{changing, locking};
 use crate::statement::{ExplainFormat, ParsedQuery, Statement};
 use crate::syntax::{NESTED_MAX, dotted, ident, name, syntax, too_deep, unknown, unsupported};
 use crate::{
-    alter, clauses, comment_words, constraint_words, copy, copy_options, file_calls, folders,
-    frames, from_first, keys, like_words, lock_words, maintenance, merge_words, numerals,
-    overriding, parameters, rewrite, schema_words, sequence_words, show_words, steering, steps,
-    subscripts, temporary, tokens, transactions, view_words, written_in_sql,
+    alter, asof, clauses, comment_words, constraint_words, copy, copy_options, file_calls, folders,
+    frames, from_first, generated_columns, item_assignment, keys, like_words, lock_words,
+    maintenance, merge_words, numerals, overriding, parameters, rewrite, role_words, schema_words,
+    sequence_words, show_words, steering, steps, subscripts, temporary, tokens, transactions,
+    view_words, written_in_sql,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -69,9 +70,13 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     rewrite::table_commands(&mut tokens);
     rewrite::similar_substrings(&mut tokens);
     rewrite::order_operators(&mut tokens);
+    rewrite::pattern_operators(&mut tokens);
+    rewrite::equal_signs(&mut tokens);
     rewrite::untyped_columns(&mut tokens);
     merge_words::known_words(&mut tokens);
     overriding::known_words(&mut tokens);
+    item_assignment::known_words(&mut tokens)?;
+    asof::known_words(&mut tokens);
     lock_words::known_words(&mut tokens);
     frames::exclusions(&mut tokens);
     view_words::recursive(&mut tokens);
@@ -138,13 +143,16 @@ fn parse_one(
         statements.push(statement);
         return Ok(());
     }
-    if let Some(statement) = schema_words::recognise(&tokens)? {
-        statements.push(statement);
-        return Ok(());
-    }
-    if let Some(statement) = sequence_words::recognise(&tokens)? {
-        statements.push(statement);
-        return Ok(());
+    for recognise in [
+        role_words::recognise,
+        schema_words::recognise,
+        generated_columns::recognise,
+        sequence_words::recognise,
+    ] {
+        if let Some(statement) = recognise(&tokens)? {
+            statements.push(statement);
+            return Ok(());
+        }
     }
     if let Some(query) = show_words::recognise(&tokens) {
         statements.push(Statement::Query { query: query_of(query)? });
@@ -178,6 +186,7 @@ fn parse_tokens(
     copy_options: copy_options::CopyWords,
 ) -> SqlResult<Vec<Statement>> {
     let has_subscripts = tokens.iter().any(|it| subscripts::is_about(&it.token));
+    let has_asof = tokens.iter().any(|it| asof::is_about(&it.token));
     let is_expanded = tokens.iter().any(|it| written_in_sql::is_about(&it.token));
     let begins_query = tokens.first().is_some_and(|it| begins_query(&it.token));
     let parser = Parser::new(&Postgres).with_recursion_limit(NESTED_MAX);
@@ -190,6 +199,9 @@ fn parse_tokens(
         if is_expanded {
             written_in_sql::expanded(&mut query)?;
         }
+        if has_asof {
+            asof::expanded(&mut query)?;
+        }
         vec![whole(query)?]
     } else {
         let mut statements = parser.parse_statements().map_err(|it| syntax(&it))?;
@@ -198,6 +210,9 @@ fn parse_tokens(
         }
         if is_expanded {
             written_in_sql::expanded(&mut statements)?;
+        }
+        if has_asof {
+            asof::expanded(&mut statements)?;
         }
         let one = |it| match it {
             it @ ast::Statement::Copy { .. } => copy::copy(it, copy_options.clone()),
@@ -379,7 +394,10 @@ fn set(set: Set) -> SqlResult<Statement> {
             Ok(Statement::Set { name: dotted(&variable), value, local })
         }
         Set::SetTimeZone { local, value } => {
-            let value = Some(setting(&value)).filter(|it| !is_default(it));
+            let value = match &value {
+                ast::Expr::Interval(it) => Some(crate::interval_fields::hours_of_zone(it)?),
+                other => Some(setting(other)).filter(|it| !is_default(it)),
+            };
             Ok(Statement::Set { name: "timezone".to_owned(), value, local })
         }
         Set::SetNames { charset_name, collation_name: None } => {

@@ -156,6 +156,39 @@ pub(crate) fn similar_substrings(tokens: &mut [TokenWithSpan]) {
     }
 }
 
+/// DuckDB's `a == b` as `a = b`.
+pub(crate) fn equal_signs(tokens: &mut [TokenWithSpan]) {
+    let both = tokens.iter_mut().filter(|it| it.token == Token::DoubleEq);
+    both.for_each(|it| it.token = Token::Eq);
+}
+
+/// `a LIKE ANY (..)` as `a ~~ ANY (..)`, of which the parser knows all forms; the tokens have no blanks.
+pub(crate) fn pattern_operators(tokens: &mut Vec<TokenWithSpan>) {
+    use Keyword::{ALL, ANY, ILIKE, LIKE, NOT, SOME};
+    let mut at = 0;
+    while at + 2 < tokens.len() {
+        let word = keyword(tokens.get(at));
+        let next = keyword(tokens.get(at + 1));
+        if matches!(word, Some(LIKE | ILIKE))
+            && matches!(next, Some(ANY | ALL | SOME))
+            && tokens[at + 2].token == Token::LParen
+        {
+            let before = at.checked_sub(1).and_then(|it| keyword(tokens.get(it)));
+            let negated = before == Some(NOT);
+            tokens[at].token = match (word == Some(LIKE), negated) {
+                (true, false) => Token::DoubleTilde,
+                (true, true) => Token::ExclamationMarkDoubleTilde,
+                (false, false) => Token::DoubleTildeAsterisk,
+                (false, true) => Token::ExclamationMarkDoubleTildeAsterisk,
+            };
+            if negated {
+                tokens.remove(at - 1);
+            }
+        }
+        at += 1;
+    }
+}
+
 /// `ORDER BY a USING >` as `ORDER BY a DESC`, and `USING <` as ASC; the tokens have no blanks.
 pub(crate) fn order_operators(tokens: &mut Vec<TokenWithSpan>) {
     let mut at = 0;

@@ -5,6 +5,7 @@ use types::{SqlResult, names};
 
 use crate::cursor::Cursor;
 use crate::design::TableChange;
+use crate::role_statement::NamedRole;
 use crate::sequence::SequenceChange;
 use crate::statement::Statement;
 use crate::syntax::unsupported;
@@ -30,9 +31,6 @@ pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>
     }
     if cursor.take_all(&["ALTER", "SCHEMA"]) {
         let name = cursor.name("the name of a schema")?;
-        if cursor.sees(&["OWNER"]) {
-            return Err(unsupported("ALTER SCHEMA .. OWNER TO"));
-        }
         cursor.expect("RENAME")?;
         cursor.expect("TO")?;
         let to = cursor.name("the name of a schema")?;
@@ -52,16 +50,20 @@ fn create(cursor: &mut Cursor<'_>) -> SqlResult<Statement> {
         true => None,
         false => Some(cursor.name("the name of a schema")?),
     };
-    let role = match cursor.take("AUTHORIZATION") {
-        true => Some(cursor.name("the name of a role")?),
+    let owner = match cursor.take("AUTHORIZATION") {
+        true => Some(crate::role_words::role(cursor)?),
         false => None,
     };
     if !cursor.is_at_end() {
         return Err(unsupported("a statement inside of CREATE SCHEMA")
             .with_hint("say it behind, with the schema before its name"));
     }
-    let name = said.or(role).unwrap_or_default();
-    Ok(Statement::CreateSchema { name, if_not_exists })
+    let name = match (said, &owner) {
+        (Some(name), _) => name,
+        (None, Some(NamedRole::Name(name))) => name.clone(),
+        _ => return Err(cursor.expected("the name of a schema")),
+    };
+    Ok(Statement::CreateSchema { name, owner, if_not_exists })
 }
 
 /// `ALTER TABLE | VIEW | SEQUENCE x SET SCHEMA s` gives x a name in s.

@@ -2,7 +2,7 @@
 //! order only, and PostgreSQL in any.
 
 use sqlparser::parser::{Parser, ParserError};
-use sqlparser::tokenizer::{Span, Token, TokenWithSpan};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{SqlError, SqlResult, SqlState, names};
 
 use crate::column_definition::Numbering;
@@ -32,8 +32,8 @@ pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>
         let name = cursor.relation()?;
         let change = if cursor.take_all(&["RENAME", "TO"]) {
             SequenceChange::Rename(names::written(&[cursor.name("the name of a sequence")?]))
-        } else if ["OWNER", "SET"].iter().any(|it| cursor.sees(&[it])) {
-            return Err(unsupported("ALTER SEQUENCE .. OWNER TO or SET"));
+        } else if cursor.sees(&["SET"]) {
+            return Err(unsupported("ALTER SEQUENCE .. SET"));
         } else {
             SequenceChange::Options(options(&mut cursor, true)?)
         };
@@ -156,13 +156,13 @@ pub(crate) fn column_option(
     parser: &mut Parser<'_>,
 ) -> Result<Option<Result<Option<sqlparser::ast::ColumnOption>, ParserError>>, ParserError> {
     let option = |it| Ok(Some(sqlparser::ast::ColumnOption::DialectSpecific(it)));
-    Ok(identity_tokens(parser).map(option))
+    let tokens = identity_tokens(parser);
+    Ok(tokens.or_else(|| crate::generated_words::tokens(parser)).map(option))
 }
 
 /// What [`identity_tokens`] say.
 pub(crate) fn numbering(tokens: &[Token]) -> SqlResult<Numbering> {
-    let placed = |token: &Token| TokenWithSpan { token: token.clone(), span: Span::empty() };
-    let tokens: Vec<TokenWithSpan> = tokens.iter().map(placed).collect();
+    let tokens = crate::generated_words::placed(tokens);
     let mut cursor = Cursor::new(&tokens);
     cursor.expect("GENERATED")?;
     let (always, options) = identity(&mut cursor)?;

@@ -9,6 +9,7 @@ use crate::column_definition::ColumnDefinition;
 use crate::constraint::Constraints;
 use crate::design::{DesignClause, TableChange};
 use crate::like_words::LikeClause;
+use crate::role_statement::{NamedRole, RoleStatement};
 use crate::sequence::{SequenceChange, SequenceOptions};
 
 /// A parsed query; opaque, because its form belongs to the parser.
@@ -142,10 +143,14 @@ pub enum Statement {
         /// The query.
         query: ParsedQuery,
     },
+    /// A statement about roles and rights.
+    Roles(RoleStatement),
     /// CREATE SCHEMA.
     CreateSchema {
         /// The schema.
         name: String,
+        /// AUTHORIZATION: whose it is.
+        owner: Option<NamedRole>,
         /// Whether an existing one is no error.
         if_not_exists: bool,
     },
@@ -333,6 +338,8 @@ pub enum Statement {
     CopyTo {
         /// The rows.
         query: ParsedQuery,
+        /// The table and the columns, where it names these and no query.
+        of: Option<(String, Vec<String>)>,
         /// Where they go.
         place: CopyPlace,
         /// Options by lower-case name.

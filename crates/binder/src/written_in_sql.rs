@@ -80,12 +80,16 @@ fn pretty(bytes: &str) -> String {
     let mut halves = 512_u64;
     for unit in ["kB", "MB", "GB", "TB"] {
         let in_halves = format!("({bytes} / {halves})");
-        text.push_str(&format!(
-            " WHEN abs({in_halves}) < 20479 THEN (({in_halves} + CASE WHEN {bytes} < 0 THEN -1 ELSE 1 END) / 2) || ' {unit}'"
-        ));
+        let rounded = rounded(bytes, halves);
+        text.push_str(&format!(" WHEN abs({in_halves}) < 20479 THEN {rounded} || ' {unit}'"));
         halves *= 1024;
     }
-    let in_halves = format!("({bytes} / {halves})");
-    text.push_str(&format!(" ELSE (({in_halves} + 1) / 2) || ' PB' END)"));
+    let rounded = rounded(bytes, halves);
+    text.push_str(&format!(" ELSE {rounded} || ' PB' END)"));
     text
+}
+
+/// A number of bytes in a unit of so many times two, rounded away from zero.
+fn rounded(bytes: &str, halves: u64) -> String {
+    format!("((({bytes} / {halves}) + CASE WHEN {bytes} < 0 THEN -1 ELSE 1 END) / 2)")
 }

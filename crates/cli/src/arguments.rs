@@ -359,6 +359,12 @@ pub struct OltpArguments {
     /// Seconds for each figure
     #[arg(long, value_name = "S", default_value = "5", value_parser = at_least_one)]
     pub seconds: usize,
+    /// Only these: insert, read, update, transfer
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = ["insert", "read", "update", "transfer"])]
+    pub only: Vec<String>,
+    /// Other tables that the database has, which nobody changes
+    #[arg(long, value_name = "N", default_value = "0")]
+    pub tables: usize,
     /// Answer before a commit is on the disk
     #[arg(long)]
     pub asynchronous: bool,

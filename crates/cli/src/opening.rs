@@ -67,6 +67,7 @@ fn options(machine: &dyn Machine, pool: &PoolArguments) -> DatabaseOptions {
 
 /// A session that shows a bar for long work.
 pub fn open_session(database: &Arc<Database>) -> Session {
+    database.make_verifiers_by(server::Users::verifier_of);
     let mut session = database.session();
     session.set_progress(progress::for_people(database.machine()));
     session

@@ -27,6 +27,10 @@ pub struct ServeArguments {
     /// loopback only. Off when not given
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub http: Option<SocketAddr>,
+    /// Serve clients of Arrow Flight SQL here, as 127.0.0.1:31337; with --tls-cert by TLS, else on the loopback only. Off when not
+    /// given
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub flight: Option<SocketAddr>,
     /// Who may come in over TCP: lines that `nodewise password NAME` makes
     #[arg(long, value_name = "FILE")]
     pub users: Option<PathBuf>,

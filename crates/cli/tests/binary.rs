@@ -159,7 +159,8 @@ fn a_dump_makes_the_same_tables_again() {
         INSERT INTO c VALUES (2), (NULL);
         CREATE INDEX by_day ON p (d);
         CREATE SEQUENCE s START 7; CREATE TABLE m (k BIGINT DEFAULT nextval('s')); INSERT INTO m DEFAULT VALUES;
-        CREATE TABLE n (k INTEGER GENERATED ALWAYS AS IDENTITY, v TEXT); INSERT INTO n (v) VALUES ('a'), ('b');\n.dump\n";
+        CREATE TABLE n (k INTEGER GENERATED ALWAYS AS IDENTITY, v TEXT); INSERT INTO n (v) VALUES ('a'), ('b');
+        CREATE TABLE g (a INTEGER, b INTEGER GENERATED ALWAYS AS (a * 2) STORED, c INTEGER AS (a + 1)); INSERT INTO g (a) VALUES (4);\n.dump\n";
     let dump = nodewise_with(rows, &[]);
     let text = stdout(&dump);
     assert!(text.starts_with("BEGIN;\n") && text.ends_with("COMMIT;\n"), "{text}{}", stderr(&dump));
@@ -167,6 +168,10 @@ fn a_dump_makes_the_same_tables_again() {
     assert_eq!(stdout(&again), text, "{}", stderr(&again));
     assert!(
         text.contains("OVERRIDING SYSTEM VALUE") && text.contains("setval('s', 7, true)"),
+        "{text}"
+    );
+    assert!(
+        text.contains("INSERT INTO g (a) VALUES") && text.contains("(a + 1) VIRTUAL"),
         "{text}"
     );
     let one = nodewise_with(&format!("{text}.dump c\n.dump d\n"), &[]);

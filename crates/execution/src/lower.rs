@@ -181,7 +181,11 @@ fn compile(expr: &Expr, layout: &Layout, states: &States<'_>) -> SqlResult<Compi
 }
 
 fn compile_all(exprs: &[Expr], layout: &Layout, states: &States<'_>) -> SqlResult<Vec<Compiled>> {
-    exprs.iter().map(|it| compile(it, layout, states)).collect()
+    let mut all = Vec::with_capacity(exprs.len());
+    for expr in exprs {
+        all.push(compile(expr, layout, states)?);
+    }
+    Ok(all)
 }
 
 /// The parts that the rows of a source are of, if they are of parts.

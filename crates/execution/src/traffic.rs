@@ -1,10 +1,12 @@
 //! Bytes read per running node and memory node, from the page-socket map (docs/design/02-memory-and-placement.md,
 //! "traffic"): what the views, EXPLAIN ANALYZE and the placer read.
 
+use std::mem::MaybeUninit;
+
 use hardware::{NodeId, Topology};
 use memory::Segment;
-use stdx::sync::OnceLock;
 use stdx::sync::atomic::{AtomicU64, Ordering};
+use stdx::sync::{Arc, OnceLock};
 use storage::{ItemBytes, ItemTraffic};
 
 /// What is read of a column of a part in the memory of one node.
@@ -80,11 +82,17 @@ impl Item {
 /// Matrices of counters, running node x memory node, one for each kind of item.
 #[derive(Debug)]
 pub struct Traffic {
+    shape: Arc<Shape>,
+    bytes: Vec<AtomicU64>,
+}
+
+/// What counters are for.
+#[derive(Debug, Default)]
+struct Shape {
     nodes: Vec<NodeId>,
     /// The positions of those that intermediates are dealt round.
     dealt: Vec<usize>,
     cache_bytes: u64,
-    bytes: Vec<AtomicU64>,
 }
 
 impl Traffic {
@@ -94,21 +102,18 @@ impl Traffic {
         let counters = nodes.len() * nodes.len() * Item::ALL.len();
         let memory = topology.memory_nodes();
         let is_dealt = |it: &NodeId| memory.contains(it) && topology.cpus_of(*it).count() > 0;
-        Self {
-            dealt: (0..nodes.len()).filter(|&it| is_dealt(&nodes[it])).collect(),
-            nodes,
-            cache_bytes: topology.llc_bytes.0,
-            bytes: (0..counters).map(|_| AtomicU64::new(0)).collect(),
-        }
+        let dealt = (0..nodes.len()).filter(|&it| is_dealt(&nodes[it])).collect();
+        let shape = Arc::new(Shape { nodes, dealt, cache_bytes: topology.llc_bytes.0 });
+        Self { shape, bytes: (0..counters).map(|_| AtomicU64::new(0)).collect() }
     }
 
     /// The nodes, in the order of rows and columns.
     pub fn nodes(&self) -> &[NodeId] {
-        &self.nodes
+        &self.shape.nodes
     }
 
     fn counter(&self, item: Item, running: usize, memory: usize) -> &AtomicU64 {
-        let width = self.nodes.len();
+        let width = self.shape.nodes.len();
         &self.bytes[(item as usize * width + running) * width + memory]
     }
 
@@ -120,11 +125,11 @@ impl Traffic {
             *(if running == memory { &mut local } else { &mut remote }) += bytes;
         };
         for (item, running, memory, bytes) in accesses.take() {
-            if memory < self.nodes.len() {
+            if memory < self.shape.nodes.len() {
                 add(item, running, memory, bytes);
             } else {
-                let share = bytes / self.dealt.len().max(1) as u64;
-                self.dealt.iter().for_each(|&it| add(item, running, it, share));
+                let share = bytes / self.shape.dealt.len().max(1) as u64;
+                self.shape.dealt.iter().for_each(|&it| add(item, running, it, share));
             }
         }
         (local, remote)
@@ -132,8 +137,9 @@ impl Traffic {
 
     /// Counts what a worker on `running` read, in all and in the counters of the table.
     pub(crate) fn count(&self, running: NodeId, reads: &[ItemRead], table: Option<&ItemTraffic>) {
-        let width = self.nodes.len();
-        let place = |node| self.nodes.iter().position(|&it| it == node);
+        let nodes = &self.shape.nodes;
+        let width = nodes.len();
+        let place = |node| nodes.iter().position(|&it| it == node);
         let Some(running) = place(running) else { return };
         for &ItemRead { part, column, node, bytes } in reads {
             let Some(memory) = place(node) else { continue };
@@ -147,10 +153,11 @@ impl Traffic {
 
     /// All counters: running node, memory node, bytes.
     pub fn snapshot(&self, item: Item) -> Vec<(NodeId, NodeId, u64)> {
-        let width = self.nodes.len();
+        let nodes = &self.shape.nodes;
+        let width = nodes.len();
         let entry = |(running, memory)| {
             let bytes = self.counter(item, running, memory).load(Ordering::Relaxed);
-            (self.nodes[running], self.nodes[memory], bytes)
+            (nodes[running], nodes[memory], bytes)
         };
         (0..width).flat_map(|it| (0..width).map(move |to| (it, to))).map(entry).collect()
     }
@@ -189,21 +196,20 @@ impl Place {
 /// what is larger than the last-level cache. Looks at what is smaller stay in the cache.
 #[derive(Debug, Default)]
 pub struct Accesses {
-    nodes: Vec<NodeId>,
-    dealt: Vec<usize>,
-    cache_bytes: u64,
+    shape: Arc<Shape>,
     slots: Vec<OnceLock<SlotAccesses>>,
 }
 
 /// Those of a slot: its node, and bytes by item and memory node, what is dealt round at last.
 #[derive(Debug)]
-#[repr(align(128))]
 struct SlotAccesses {
     running: usize,
     /// All bytes, and those that [`Accesses::since_asked`] has told of.
     all: AtomicU64,
     asked: AtomicU64,
     bytes: Box<[AtomicU64]>,
+    /// Room between this and the next, of which another worker has the cache lines.
+    _apart: [MaybeUninit<u8>; 128],
 }
 
 /// Bytes of a cache line.
@@ -212,29 +218,27 @@ const LINE_BYTES: u64 = 64;
 impl Accesses {
     /// Nothing touched yet by the workers of so many slots.
     pub fn new(traffic: &Traffic, slots: usize) -> Self {
-        Self {
-            nodes: traffic.nodes.clone(),
-            dealt: traffic.dealt.clone(),
-            cache_bytes: traffic.cache_bytes,
-            slots: (0..slots).map(|_| OnceLock::new()).collect(),
-        }
+        let slots = (0..slots).map(|_| OnceLock::new()).collect();
+        Self { shape: traffic.shape.clone(), slots }
     }
 
     /// Looks that reach memory, of so many at a structure of so many bytes.
     pub(crate) fn missed(&self, looks: usize, structure: u64) -> u64 {
-        if structure > self.cache_bytes { looks as u64 * LINE_BYTES } else { 0 }
+        if structure > self.shape.cache_bytes { looks as u64 * LINE_BYTES } else { 0 }
     }
 
     /// Counts bytes that the worker of a slot reads or writes, running on a node.
     pub(crate) fn add(&self, slot: usize, running: NodeId, item: Item, place: Place, bytes: u64) {
         let Some(counters) = self.slots.get(slot).filter(|_| bytes > 0) else { return };
-        let position = |node| self.nodes.iter().position(|&it| it == node);
-        let width = self.nodes.len() + 1;
+        let nodes = &self.shape.nodes;
+        let position = |node| nodes.iter().position(|&it| it == node);
+        let width = nodes.len() + 1;
         let counters = counters.get_or_init(|| SlotAccesses {
             running: position(running).unwrap_or_default(),
             all: AtomicU64::new(0),
             asked: AtomicU64::new(0),
             bytes: (0..width * Item::ALL.len()).map(|_| AtomicU64::new(0)).collect(),
+            _apart: [const { MaybeUninit::uninit() }; 128],
         });
         counters.all.fetch_add(bytes, Ordering::Relaxed);
         let memory = match place {
@@ -254,18 +258,19 @@ impl Accesses {
         place: Place,
         bytes: u64,
     ) {
-        let position = |node| self.nodes.iter().position(|&it| it == node);
+        let Shape { nodes, dealt, .. } = &*self.shape;
+        let position = |node| nodes.iter().position(|&it| it == node);
         let Some(running) = position(running).filter(|_| bytes > 0) else { return };
         let add = |memory: usize, bytes: u64| {
             let read = ItemBytes { part, column, running, memory, is_lookup: true, bytes };
-            table.add(read, self.nodes.len());
+            table.add(read, nodes.len());
         };
         match place {
             Place::Own => add(running, bytes),
             Place::Node(node) => add(position(node).unwrap_or(running), bytes),
             Place::Dealt => {
-                let share = bytes / self.dealt.len().max(1) as u64;
-                self.dealt.iter().for_each(|&it| add(it, share));
+                let share = bytes / dealt.len().max(1) as u64;
+                dealt.iter().for_each(|&it| add(it, share));
             }
         }
     }
@@ -279,7 +284,7 @@ impl Accesses {
 
     /// Takes out what was counted: item, running node, memory node (past the last one for what is dealt round), bytes.
     fn take(&self) -> Vec<(Item, usize, usize, u64)> {
-        let width = self.nodes.len() + 1;
+        let width = self.shape.nodes.len() + 1;
         let of_slot = |it: &SlotAccesses| {
             let entry = |(at, counter): (usize, &AtomicU64)| {
                 let bytes = counter.swap(0, Ordering::Relaxed);

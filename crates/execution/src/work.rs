@@ -1,5 +1,7 @@
 //! What works on a query: a worker as the parts of a pipeline see it, the team of all workers, and local state by slot.
 
+use std::mem::MaybeUninit;
+
 use hardware::NodeId;
 use memory::{Scratch, Workspace};
 use scheduler::CancelToken;
@@ -143,13 +145,20 @@ impl Team for Alone<'_> {
 /// Local state by slot. Each lock is only ever taken by the worker of that slot, until `finish` collects them.
 pub struct PerSlot<T>(Vec<Padded<Mutex<Option<T>>>>);
 
-#[repr(align(128))]
-struct Padded<T>(T);
+/// A value that shares no cache line, nor the pair of lines a prefetcher takes, with the next one. Room behind it, as aligned
+/// memory costs a small statement more than all else of this.
+struct Padded<T>(T, #[expect(dead_code, reason = "it keeps others away")] [MaybeUninit<u8>; 128]);
+
+impl<T> Padded<T> {
+    fn new(value: T) -> Self {
+        Self(value, [const { MaybeUninit::uninit() }; 128])
+    }
+}
 
 impl<T: Send> PerSlot<T> {
     /// No state yet in any slot.
     pub fn new(slots: usize) -> Self {
-        Self((0..slots).map(|_| Padded(Mutex::new(None))).collect())
+        Self((0..slots).map(|_| Padded::new(Mutex::new(None))).collect())
     }
 
     /// The state of a slot; `None` inside when it was never set.

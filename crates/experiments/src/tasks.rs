@@ -195,7 +195,7 @@ impl<'a> TaskMaker<'a> {
         }
         let sum = |of: &dyn Fn(&Piece) -> f64| item.pieces.iter().map(of).sum::<f64>() as u64;
         let (rows, bytes) = (sum(&|it| it.rows), sum(&|it| it.bytes));
-        let size = PipelineSize { rows, bytes, morsels: tasks.count(), homes: 1 };
+        let size = PipelineSize { rows, bytes, morsels: tasks.count(), in_rows: false, homes: 1 };
         tasks.max_workers = Some(fan_out(size, self.threads, running).max_workers);
         tasks
     }

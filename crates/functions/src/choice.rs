@@ -1,5 +1,6 @@
 //! Choices among arguments of one type: coalesce, nvl, nvl2, nullif, greatest, least.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use arrow_array::types::{
@@ -9,6 +10,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BooleanArray, PrimitiveArray};
 use plan::Function;
 use stdx::sync::Arc;
+use types::json::order_key;
 use types::numeric::float;
 use types::{DataType, SqlResult};
 
@@ -100,12 +102,17 @@ fn texts(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let padded = call.result.is_blank_padded();
     let bare = |text: &str| if padded { text.trim_end_matches(' ').len() } else { text.len() };
     let mut out = Texts::with_capacity(call.rows);
+    let is_json = call.result == DataType::Jsonb;
     for row in 0..call.rows {
         let key = |index| {
             let text = value(index, row);
-            &text[..bare(text)]
+            match is_json {
+                // Every JSONB has one.
+                true => Cow::Owned(order_key(text).unwrap_or_default()),
+                false => Cow::Borrowed(&text[..bare(text)]),
+            }
         };
-        let order = |a, b| key(a).cmp(key(b));
+        let order = |a, b| key(a).cmp(&key(b));
         match chosen(call, row, order) {
             Some(index) => {
                 out.push(value(index, row))?;

@@ -6,6 +6,7 @@ use arrow_array::{ArrayRef, Decimal128Array, PrimitiveArray};
 use plan::Function;
 use stdx::sync::Arc;
 use types::numeric::interval::{self, Interval};
+use types::numeric::interval_text::{Fields, Unit};
 use types::{SqlError, SqlResult, SqlState, Zone};
 
 use crate::calendar::{
@@ -79,6 +80,16 @@ pub(crate) fn unary(call: &Call<'_>) -> SqlResult<ArrayRef> {
             _ => it.negated(),
         };
         result.ok_or_else(interval::out_of_range)
+    })
+}
+
+/// An interval as a type with fields and digits holds it.
+pub(crate) fn fit(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let (intervals, units, digits) = (argument(call, 0)?, call.texts(1)?, call.integers(2)?);
+    map(call, |row| {
+        let range = Unit::of_field(units.value(row)).map(|it| (it, it));
+        let digits = u8::try_from(digits.at(row)).ok();
+        Fields { range, digits }.fit(intervals.at(row))
     })
 }
 

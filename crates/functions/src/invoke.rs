@@ -9,7 +9,8 @@ use types::{DataType, SqlError, SqlResult, SqlState};
 use crate::call::{Call, arrow_type};
 use crate::{
     array, bucket, bytes, cast, choice, exact, field, float, from_text, interval, json, like,
-    moment, random, regexp, rows, series, strftime, text, to_char, zone,
+    moment, random, regexp, rows, series, strftime, text, to_char, to_char_interval,
+    to_char_number, to_number, zone,
 };
 
 /// Calls a function on arrays of `rows` rows each, of the types that its signature named; the result has `rows` rows of
@@ -108,6 +109,8 @@ fn pattern_or_bytes(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::RegexpInstr => regexp::instr(call),
         F::RegexpReplace => regexp::replace(call),
         F::RegexpSubstr => regexp::substr(call),
+        F::RegexpMatch => regexp::first_match(call),
+        F::RegexpSplit => regexp::split(call),
         F::SimilarParts | F::SimilarToEscape => regexp::similar_to_escape(call),
         F::CurrentDate | F::LocalTime | F::LocalTimestamp | F::Now => {
             Err(call.broken("no constant in its place"))
@@ -166,6 +169,7 @@ fn text_or_moment(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::Age => interval::age(call),
         F::DivideInterval | F::MultiplyInterval => interval::scale(call),
         F::CheckedRows => rows::checked(call),
+        F::FitInterval => interval::fit(call),
         F::IntervalKey => interval::key(call),
         F::IntervalDays | F::IntervalMicros | F::IntervalMonths => interval::part(call),
         F::IntervalOfParts => interval::of_parts(call),
@@ -176,7 +180,6 @@ fn text_or_moment(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::MakeTime => interval::make_time(call),
         F::MomentsBetween => interval::between(call),
         F::Timezone => zone::timezone(call),
-        F::DateFormat => strftime::date_format(call),
         F::DatePart => field::date_part(call),
         F::DateTrunc if call.result == DataType::Interval => moment::truncated_interval(call),
         F::DateTrunc => moment::date_trunc(call),
@@ -185,8 +188,6 @@ fn text_or_moment(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::MakeDate => moment::make_date(call),
         F::DateBin => moment::date_bin(call),
         F::MakeTimestamp | F::MakeTimestampTz => moment::make_timestamp(call),
-        F::ToChar | F::ToCharInZone => to_char::to_char(call),
-        F::ToDate => from_text::to_date(call),
         F::ToLocalTime => call.argument(0).map(Arc::clone),
         F::ToTimestamp
         | F::ToTimestampMicros
@@ -194,6 +195,20 @@ fn text_or_moment(call: &Call<'_>) -> SqlResult<ArrayRef> {
         | F::ToTimestampNanos
         | F::ToTimestampSeconds => moment::to_timestamp(call),
         F::ToUnixtime => moment::to_unixtime(call),
+        _ => by_template(call),
+    }
+}
+
+/// Texts by templates, and what they say.
+fn by_template(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    use Function as F;
+    match call.function {
+        F::DateFormat => strftime::date_format(call),
+        F::ToChar | F::ToCharInZone => to_char::to_char(call),
+        F::ToCharNumber => to_char_number::to_char(call),
+        F::ToCharInterval => to_char_interval::to_char(call),
+        F::ToNumber => to_number::to_number(call),
+        F::ToDate => from_text::to_date(call),
         _ => Err(call.broken("no kernel")),
     }
 }

@@ -15,7 +15,7 @@
 //!   leftmost matches the longest or shortest is found as there, except by a pattern with a word boundary in a text with
 //!   letters outside ASCII, where the first alternative that matches wins. Subexpressions are those of the first
 //!   alternatives that lead to the match, not the longest ones each. Classes are Unicode's, whatever the collation.
-//! - `to_char` of numbers is missing.
+//! - Patterns of numbers have the words of locale C.
 //!
 //! Refused, though DataFusion's library has them ([`REFUSED`]):
 //!
@@ -23,7 +23,6 @@
 //! |---|---|
 //! | arrow_field, named_struct, row, struct | the result is a struct |
 //! | get_field, union_extract, union_tag | the argument is a struct or union |
-//! | regexp_match | the result is a list |
 //! | to_time | a cast is there |
 //! | file_row_index, input_file_name | no file lies behind a row; they always failed |
 //!
@@ -56,6 +55,7 @@ mod json;
 mod like;
 mod moment;
 mod name;
+mod number_picture;
 mod overload;
 mod parsed;
 mod precision;
@@ -71,6 +71,9 @@ mod template;
 mod text;
 mod texts;
 mod to_char;
+mod to_char_interval;
+mod to_char_number;
+mod to_number;
 mod volatility;
 mod zone;
 

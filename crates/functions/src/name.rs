@@ -47,6 +47,7 @@ const UNNAMED: &[Function] = &[
     Function::ArrayItem,
     Function::ArrayOf,
     Function::ArrayOverlap,
+    Function::ArraySetItem,
     Function::ArraySlice,
     Function::ArrayStack,
     Function::BitwiseAnd,
@@ -56,6 +57,7 @@ const UNNAMED: &[Function] = &[
     Function::CheckedRows,
     Function::ConcatOperator,
     Function::DivideInterval,
+    Function::FitInterval,
     Function::IntervalDays,
     Function::IntervalKey,
     Function::IntervalMicros,
@@ -106,6 +108,8 @@ const UNNAMED: &[Function] = &[
     Function::ShiftRight,
     Function::SimilarParts,
     Function::ToCharInZone,
+    Function::ToCharInterval,
+    Function::ToCharNumber,
 ];
 
 /// Names that DataFusion's library has and that are refused, with the reason (the table in the head of the crate).
@@ -115,7 +119,6 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("get_field", "its argument is a struct"),
     ("input_file_name", "no file lies behind a row"),
     ("named_struct", "its result is a struct"),
-    ("regexp_match", "its result is a list"),
     ("row", "its result is a struct"),
     ("struct", "its result is a struct"),
     ("to_time", "a cast to TIME reads texts"),

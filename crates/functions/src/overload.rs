@@ -302,6 +302,9 @@ fn patterns(function: Function) -> &'static [Overload] {
                 ]
             }
         }
+        F::RegexpMatch | F::RegexpSplit => {
+            const { &[optional(&[Text, Text, Text], 2, DataType::Array(types::Element::Text))] }
+        }
         F::RegexpSubstr => {
             const { &[optional(&[Text, Text, Integer, Integer, Text, Integer], 2, TEXT)] }
         }
@@ -376,6 +379,7 @@ fn intervals(function: Function) -> &'static [Overload] {
         F::MultiplyInterval | F::DivideInterval => {
             const { &[fixed(&[Interval, Double], INTERVAL)] }
         }
+        F::FitInterval => const { &[fixed(&[Interval, Text, Integer], INTERVAL)] },
         F::AddToTime => const { &[fixed(&[Time, Interval], TIME)] },
         F::MakeInterval => {
             const {
@@ -406,11 +410,14 @@ fn bytes(function: Function) -> &'static [Overload] {
     }
 }
 
-/// Functions of points of time that know a time zone or an interval.
+/// Functions of points of time that know a time zone or an interval, and templates of other values.
 fn zoned(function: Function) -> &'static [Overload] {
     use Function as F;
     match function {
         F::ToCharInZone => const { &[fixed(&[TimestampTz, Text, Text], TEXT)] },
+        F::ToCharNumber => const { &[fixed(&[Number, Text], TEXT)] },
+        F::ToCharInterval => const { &[fixed(&[Interval, Text], TEXT)] },
+        F::ToNumber => const { &[ruled(&[Text, Text], scale::of_picture)] },
         F::MakeTimestampTz => {
             const { &[fixed(&[Integer, Integer, Integer, Integer, Integer, Double, Text], TIMESTAMPTZ)] }
         }

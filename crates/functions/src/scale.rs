@@ -3,6 +3,7 @@
 use types::{DataType, Value};
 
 use crate::field::Field;
+use crate::number_picture::Picture;
 
 const PRECISION_MAX: u8 = 38;
 
@@ -35,6 +36,16 @@ pub(crate) fn as_decimal(data_type: DataType) -> DataType {
 /// The type of the first argument.
 pub(crate) fn first(types: &[DataType], _constants: &[Option<Value>]) -> DataType {
     types.first().copied().unwrap_or(DataType::Null)
+}
+
+/// The number that the picture of the second argument leaves room for.
+pub(crate) fn of_picture(_types: &[DataType], constants: &[Option<Value>]) -> DataType {
+    let picture = match constants.get(1) {
+        Some(Some(Value::Text(text))) => Picture::parse(text).ok(),
+        _ => None,
+    };
+    let scale = picture.map_or(10, |it| it.behind + it.shifted);
+    DataType::Decimal { precision: PRECISION_MAX, scale: scale.min(PRECISION_MAX.into()) as u8 }
 }
 
 /// The type of the second argument.

@@ -186,7 +186,8 @@ fn last_digits(year: i64, digits: u8) -> (i64, usize) {
     (shown, usize::from(digits))
 }
 
-fn ordinal_suffix(digits: &str, case: Case) -> &'static str {
+/// What makes a number one of an order.
+pub(crate) fn ordinal_suffix(digits: &str, case: Case) -> &'static str {
     let teen = digits.len() > 1 && digits.as_bytes()[digits.len() - 2] == b'1';
     let place = match digits.as_bytes().last() {
         Some(b'1') if !teen => 0,

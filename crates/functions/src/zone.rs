@@ -23,7 +23,7 @@ impl<'a> Zones<'a> {
 
     /// The zones of names; numbers count to the east, as those behind a time do.
     pub fn east(names: &'a StringArray) -> Self {
-        Self { names, read: Zone::named, last: None }
+        Self { names, read: Zone::of_time, last: None }
     }
 
     /// The zone of a row. Errors: 22023.

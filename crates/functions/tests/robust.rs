@@ -210,7 +210,8 @@ fn no_argument_panics_or_breaks_a_type() {
     for &function in Function::ALL {
         let mut resolved = 0;
         let mut tries = 0;
-        while resolved < CALLS && tries < 200 * CALLS {
+        // Few of all types fit one that takes many arguments.
+        while resolved < CALLS && tries < if resolved > 0 { 200 } else { 20_000 } * CALLS {
             resolved += usize::from(one_call(&mut prng, function));
             tries += 1;
         }

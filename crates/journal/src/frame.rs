@@ -8,11 +8,12 @@
 use crate::{JournalError, JournalResult};
 use std::path::Path;
 
-/// The format of sealed files that this build writes, and the newest that it reads.
-pub const VERSION: u32 = 1;
-/// The format of logs that this build writes, and the only one whose records it reads: the same numbers of rows in a record of
-/// format 1 are of other rows.
-pub const LOG_VERSION: u32 = 2;
+/// The format of sealed files that this build writes, and the newest that it reads. Format 1 had no roles.
+pub const VERSION: u32 = 2;
+/// The format of logs that this build writes. Format 2 had no roles; what it has is the same.
+pub const LOG_VERSION: u32 = 3;
+/// The oldest format of logs whose records are read: the same numbers of rows in a record of format 1 are of other rows.
+pub(crate) const READ_FROM: u32 = 2;
 /// Bytes of a file's head.
 pub(crate) const FILE_HEAD: u64 = 512;
 /// Bytes of a record's head.
@@ -194,10 +195,11 @@ mod tests {
             assert!(matches!(read, Err(JournalError::Damaged { .. })), "bit {bit}");
         }
         let mut newer = bytes[..24].to_vec();
-        newer[8] = 3;
+        newer[8] = LOG_VERSION as u8 + 1;
         newer.extend(crc32c::crc32c(&newer).to_le_bytes());
         newer.resize(512, 0);
         let read = FileHead::read(&newer, folder, "log");
-        assert!(matches!(read, Err(JournalError::Newer { version: 3, .. })));
+        let Err(JournalError::Newer { version, .. }) = read else { panic!("{read:?}") };
+        assert_eq!(version, LOG_VERSION + 1);
     }
 }

@@ -4,7 +4,7 @@ use hardware::{Folder, LastingFile};
 use stdx::sync::Arc;
 
 use crate::frame::{
-    ALIGNMENT, FILE_HEAD, FileHead, LOG_VERSION, RECORD_HEAD, RECORD_MAGIC, RecordHead,
+    ALIGNMENT, FILE_HEAD, FileHead, READ_FROM, RECORD_HEAD, RECORD_MAGIC, RecordHead,
 };
 use crate::{JournalError, JournalResult, Lsn};
 
@@ -97,7 +97,7 @@ pub(crate) fn scan<E: From<JournalError>>(
         log.record(end, head.salt, &mut held)?.filter(|it| it.lsn == last.next())
     {
         if record.lsn > after && !held.is_empty() {
-            if head.version < LOG_VERSION {
+            if head.version < READ_FROM {
                 let (path, version) = (folder.path().join(name), head.version);
                 return Err(JournalError::Older { path, version }.into());
             }

@@ -57,13 +57,13 @@ pub(crate) struct Memory {
     pub(crate) damage: Damage,
 }
 
-/// Bytes for a segment: where they are, what backs them, and the map of their pages. They are initialised, aligned to
-/// 64, and nobody else's as long as the backing lives.
+/// Bytes for a segment: where they are, what backs them, and the map of their pages, unless their chunk has it. They are
+/// initialised, aligned to 64, and nobody else's as long as the backing lives.
 pub(crate) struct Extent {
     pub(crate) base: NonNull<u8>,
     pub(crate) bytes: usize,
     pub(crate) backing: Backing,
-    pub(crate) map: PageSocketMap,
+    pub(crate) map: Option<PageSocketMap>,
 }
 
 impl Memory {
@@ -98,7 +98,7 @@ impl Memory {
         self.check_nodes(&policy)?;
         if bytes == 0 {
             let base = dangling_line();
-            let map = PageSocketMap::new(self.machine.page_bytes());
+            let map = Some(PageSocketMap::new(self.machine.page_bytes()));
             return Ok(Extent { base, bytes, backing: Backing::Nothing, map });
         }
         let policy = self.settled(bytes, policy);
@@ -170,10 +170,9 @@ impl Memory {
         open.used = if align == page { (at + bytes).next_multiple_of(page) } else { at + bytes };
         // SAFETY: the piece ends inside the chunk.
         let base = unsafe { open.chunk.region.mapping.base.add(at) };
-        let map = open.chunk.region.map.subset(base.as_ptr() as usize, bytes);
         let backing = Backing::Piece(open.chunk.clone());
         // No other piece overlaps as `used` only grows while there are pieces, and the chunk is initialised.
-        Ok(Extent { base, bytes, backing, map })
+        Ok(Extent { base, bytes, backing, map: None })
     }
 
     fn take_or_map(&self, bytes: usize, policy: PagePolicy) -> Result<Region, MachineError> {
@@ -405,7 +404,7 @@ fn spread(topology: &Topology) -> PagePolicy {
 /// The front of a region of its own, which is mapped, so initialised, and aligned to a page at least.
 pub(crate) fn whole(region: Region, bytes: usize) -> Extent {
     let base = region.mapping.base;
-    let map = region.map.subset(base.as_ptr() as usize, bytes);
+    let map = Some(region.map.subset(base.as_ptr() as usize, bytes));
     Extent { base, bytes, backing: Backing::Whole(Box::new(Mutex::new(region))), map }
 }
 

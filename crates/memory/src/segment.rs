@@ -14,15 +14,15 @@ use stdx::sync::{Arc, RwLock};
 use crate::free_lists::{Extent, Memory};
 use crate::mapped::{FilePages, unwind};
 use crate::region::Backing;
-use crate::{Checksums, MappedFile, Misplaced, PageSocketMap, Pod};
+use crate::{CHUNK_BYTES, Checksums, MappedFile, Misplaced, PageSocketMap, Pod};
 
 /// Owned bytes, aligned to 64, whose pages are placed. Dropping it gives them back to the allocator.
 pub struct Segment {
     base: NonNull<u8>,
     bytes: usize,
     backing: Backing,
-    page_bytes: usize,
-    map: RwLock<Arc<PageSocketMap>>,
+    /// Of a piece of a chunk only once somebody has asked: most pieces are gone before.
+    map: RwLock<Option<Arc<PageSocketMap>>>,
     memory: Arc<Memory>,
 }
 
@@ -47,8 +47,7 @@ impl Segment {
     /// backing lives, and are part of it.
     pub(crate) unsafe fn new(extent: Extent, memory: Arc<Memory>) -> Self {
         let Extent { base, bytes, backing, map } = extent;
-        let page_bytes = map.page_bytes();
-        Self { base, bytes, backing, page_bytes, map: RwLock::new(Arc::new(map)), memory }
+        Self { base, bytes, backing, map: RwLock::new(map.map(Arc::new)), memory }
     }
 
     /// See [`crate::Allocator::segment_of_file`].
@@ -63,7 +62,7 @@ impl Segment {
         let pages = Box::new(FilePages::new(file, range, checksums, places));
         let (base, backing) = (pages.base(), Backing::File(pages));
         assert!(base.addr().get().is_multiple_of(64), "a segment of a file begins at a page");
-        let map = PageSocketMap::new(memory.machine().page_bytes());
+        let map = Some(PageSocketMap::new(memory.machine().page_bytes()));
         // SAFETY: mapped bytes are initialised, and the backing keeps them; as nobody writes bytes of a file, they may be
         // shared with other segments.
         unsafe { Self::new(Extent { base, bytes, backing, map }, memory.clone()) }
@@ -184,18 +183,42 @@ impl Segment {
     /// Where its pages live: what the policy promised, or what [`Segment::locate`] or a move found. A snapshot: a move
     /// that ends later does not change it.
     pub fn page_map(&self) -> Arc<PageSocketMap> {
-        self.map.read().clone()
+        let known = self.map.read().clone();
+        known.unwrap_or_else(|| match &self.backing {
+            Backing::Piece(chunk) => {
+                let found = chunk.region.map.subset(self.base.addr().get(), self.bytes);
+                self.map.write().get_or_insert_with(|| Arc::new(found)).clone()
+            }
+            _ => Arc::new(PageSocketMap::new(self.memory.machine().page_bytes())),
+        })
     }
 
     /// The node that its byte at `offset` lives on, when that is known.
     pub fn node_of(&self, offset: usize) -> Option<NodeId> {
-        self.map.read().node_of(self.base.addr().get() + offset)
+        let address = self.base.addr().get() + offset;
+        match (&*self.map.read(), &self.backing) {
+            (Some(map), _) => map.node_of(address),
+            (None, Backing::Piece(chunk)) => chunk.region.map.node_of(address),
+            (None, _) => None,
+        }
     }
 
     /// Whether [`Segment::place`] can move it. One that shares its chunk with other small segments stays where it is, and so
     /// does one of a file, whose pages no policy binds; [`Segment::copy`] makes another.
     pub fn is_movable(&self) -> bool {
         !matches!(self.backing, Backing::Piece(_) | Backing::File(_))
+    }
+
+    /// A segment of other bytes, as few, in the place of this one; `None` where this is not one of few bytes that lie
+    /// wherever all of them are to lie.
+    pub fn beside(&self, bytes: usize) -> Option<Result<Self, MachineError>> {
+        match &self.backing {
+            Backing::Piece(chunk) if bytes < CHUNK_BYTES => {
+                let policy = chunk.policy()?.clone();
+                Some(Self::of(&self.memory, bytes, policy))
+            }
+            _ => None,
+        }
     }
 
     /// A segment with the same bytes, placed by a policy of its own.
@@ -238,7 +261,7 @@ impl Segment {
     }
 
     fn found(&self) -> Result<PageSocketMap, MachineError> {
-        let mut map = PageSocketMap::new(self.page_bytes);
+        let mut map = PageSocketMap::new(self.memory.machine().page_bytes());
         map.add(self.memory.machine(), self.base, self.bytes)?;
         Ok(map)
     }
@@ -289,7 +312,7 @@ impl Segment {
 
     fn set_map(&self, map: PageSocketMap) -> Arc<PageSocketMap> {
         let map = Arc::new(map);
-        *self.map.write() = map.clone();
+        *self.map.write() = Some(map.clone());
         map
     }
 }

@@ -10,16 +10,18 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 
 use stdx::Nanos;
-use stdx::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use stdx::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use stdx::sync::{Arc, Mutex};
 use storage::CatalogSnapshot;
-use types::{SqlError, SqlState};
+use types::{RoleId, SqlError, SqlState};
 
 use crate::transaction_state::{Modes, Writing};
 
 /// What a session is at.
 pub(crate) struct Activity {
     pub(crate) session: u64,
+    /// The number of the role that its client came in as.
+    pub(crate) user: AtomicU32,
     /// What the transaction, or the statement outside of one, has changed.
     pub(crate) writing: Arc<Mutex<Option<Writing>>>,
     /// The tables as all statements of the transaction see them; `None` where each sees what was committed before it.
@@ -207,6 +209,17 @@ impl Sessions {
         self.0.lock().values().cloned().collect()
     }
 
+    /// The role that the client of a session came in as.
+    pub(crate) fn user_of(&self, session: u64) -> Option<RoleId> {
+        self.0.lock().get(&session).map(|it| RoleId(it.user.load(Ordering::Relaxed)))
+    }
+
+    /// How many sessions are a role's.
+    pub(crate) fn count_of(&self, role: RoleId) -> u64 {
+        let all = self.0.lock();
+        all.values().filter(|it| it.user.load(Ordering::Relaxed) == role.0).count() as u64
+    }
+
     /// Rolls back transactions whose time is up.
     pub(crate) fn look(&self, now: Nanos) {
         self.list().iter().for_each(|it| it.look(now));
@@ -227,6 +240,7 @@ impl Registered {
     ) -> Self {
         let activity = Arc::new(Activity {
             session,
+            user: AtomicU32::new(RoleId::BOOTSTRAP.0),
             writing: writing.clone(),
             picture: Mutex::default(),
             waits: AtomicBool::new(false),

@@ -101,8 +101,11 @@ pub(crate) fn listed_schema(schema: &SchemaRef, types: &[DataType]) -> SchemaRef
     Arc::new(Schema::new(schema.fields().iter().zip(types).map(field).collect::<Vec<_>>()))
 }
 
-/// A batch of such a schema.
-pub(crate) fn listed(
+/// A batch with lists of Arrow in the place of the texts of arrays, of the columns that [`crate::Described::with_lists`] tells.
+///
+/// # Errors
+/// 0A000 for an array of several dimensions.
+pub fn listed(
     batch: &RecordBatch,
     schema: &SchemaRef,
     types: &[DataType],

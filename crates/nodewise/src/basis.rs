@@ -8,8 +8,8 @@ use std::cmp::Ordering;
 
 use plan::{Operator, Plan, Source};
 use stdx::sync::{Arc, Weak};
-use storage::{CatalogSnapshot, Rules, Table};
-use types::{ColumnInfo, TableId, TableInfo, Value, ViewDefinition};
+use storage::{CatalogSnapshot, Column, Rules, Table};
+use types::{ColumnId, ColumnInfo, TableId, TableInfo, Value, ViewDefinition};
 
 use crate::search_path::SearchPath;
 
@@ -36,6 +36,7 @@ pub(crate) struct Basis {
 
 #[derive(Clone, Debug)]
 struct Facts {
+    table: Weak<Table>,
     info: Arc<TableInfo>,
     rules: Weak<Rules>,
 }
@@ -89,7 +90,7 @@ impl Basis {
             tables.by_id(*id),
         ) {
             let rules = Arc::downgrade(table.rules());
-            self.facts = Some(Facts { info, rules });
+            self.facts = Some(Facts { table: Arc::downgrade(table), info, rules });
             self.whole.clear();
         }
         self
@@ -158,27 +159,29 @@ impl Facts {
     /// Whether all that was known of the table is true of it as it is.
     fn are_true(&self, tables: &CatalogSnapshot) -> bool {
         let known = &*self.info;
-        let Some(info) = tables.info(known.id) else { return false };
-        let rules = tables.by_id(known.id).map(|it| Arc::as_ptr(it.rules()));
-        if Arc::ptr_eq(info, &self.info) {
+        let Some(table) = tables.by_id(known.id) else { return false };
+        if std::ptr::eq(Arc::as_ptr(table), self.table.as_ptr()) {
             return true;
         }
-        let (few, many) = (known.rows.min(info.rows), known.rows.max(info.rows));
-        rules == Some(self.rules.as_ptr())
-            && known.name == info.name
-            && known.columns.len() == info.columns.len()
+        let (few, many) = (known.rows.min(table.rows()), known.rows.max(table.rows()));
+        let is_true = |(place, known): (usize, &ColumnInfo)| {
+            let id = ColumnId(place as u16);
+            is_implied(known, table.column(id))
+                && (!known.numbers_rows || table.dense_key(id).is_some())
+                && (!self.info.is_unique(id) || table.is_key(id))
+        };
+        // What is indexed is among the rules.
+        std::ptr::eq(Arc::as_ptr(table.rules()), self.rules.as_ptr())
+            && known.name == table.name
+            && known.columns.len() == table.columns.len()
             && few > 0
             && many / GROWTH_MAX <= few
-            && known.columns.iter().zip(&info.columns).all(|(a, b)| is_implied(a, b))
-            && (0..known.columns.len()).all(|it| {
-                let id = types::ColumnId(it as u16);
-                !known.is_unique(id) || info.is_unique(id)
-            })
+            && known.columns.iter().enumerate().all(is_true)
     }
 }
 
 /// Whether what was known of a column follows from what is known of it now, and may be planned alike.
-fn is_implied(known: &ColumnInfo, now: &ColumnInfo) -> bool {
+fn is_implied(known: &ColumnInfo, now: &Column) -> bool {
     let (old, new) = (&known.statistics, &now.statistics);
     let within = |old: &Option<Value>, new: &Option<Value>, wrong: Ordering| match (old, new) {
         (_, None) => true,
@@ -188,10 +191,8 @@ fn is_implied(known: &ColumnInfo, now: &ColumnInfo) -> bool {
     known.data_type == now.data_type
         && known.nullable == now.nullable
         && known.name == now.name
-        && known.index == now.index
         && (old.nulls > 0 || new.nulls == 0)
         && (!old.sorted || new.sorted)
-        && (!known.numbers_rows || now.numbers_rows)
         && within(&old.min, &new.min, Ordering::Less)
         && within(&old.max, &new.max, Ordering::Greater)
 }

@@ -9,7 +9,7 @@ use binder::bind::ChangeKind;
 use binder::{ParsedQuery, Statement};
 use execution::{Executed, PipelineReport};
 use plan::Plan;
-use stdx::sync::Arc;
+use stdx::sync::{Arc, OnceLock};
 use storage::{CatalogSnapshot, Column, Table, TableDesign};
 use types::{DataType, SqlError, SqlResult, SqlState};
 
@@ -41,6 +41,17 @@ pub(crate) struct Changes {
     pub count: usize,
     /// Whether it looks at rows that have the keys of new ones.
     pub looks: bool,
+    /// Whether the rows that come have the keys of those in whose place they come, whatever `replaced` tells.
+    pub keeps_keys: bool,
+}
+
+/// In whose place rows come.
+#[derive(Clone, Copy)]
+pub(crate) enum Replaced<'a> {
+    /// In that of the rows at these positions ([`Changes::replaced`]).
+    At(&'a [ArrayRef]),
+    /// In that of rows that have their keys.
+    Alike,
 }
 
 /// A table as it was, what the query of a change did, and what was changed.
@@ -163,8 +174,9 @@ impl Session {
         changes: &Changes,
         cancel: &CancelToken,
     ) -> SqlResult<bool> {
-        let Changes { gone, rows, replaced, count, looks, .. } = changes;
+        let Changes { gone, rows, replaced, count, looks, keeps_keys, .. } = changes;
         if *count > 0 {
+            let replaced = if *keeps_keys { Replaced::Alike } else { Replaced::At(replaced) };
             let stored = self.replace_rows(old, gone, rows, replaced, cancel);
             let is_hidden = |it: &SqlError| {
                 *looks && self.keeps_picture() && it.state == SqlState::UNIQUE_VIOLATION
@@ -183,7 +195,7 @@ impl Session {
     /// Whether the defaults and CHECK constraints of a table can be bound.
     pub(crate) fn check_row_rules(&self, table: &Table) -> SqlResult<()> {
         let statement = parsed(&format!("INSERT INTO {} DEFAULT VALUES", sql_path(&table.name)))?;
-        plan_plain_change(&statement, &StatementCatalog::new(self)).map(|_| ())
+        plan_plain_change(&statement, &StatementCatalog::new(self).unchecked()).map(|_| ())
     }
 
     /// Empties tables: all or none.
@@ -212,15 +224,14 @@ impl Session {
         executed: &Executed,
         cancel: &CancelToken,
     ) -> SqlResult<Changes> {
-        let batches =
-            self.record_batches(executed, &held_schema_of(&change.plan.output), cancel)?;
-        let returned = held_schema_of(change.returned());
+        let batches = self.record_batches(executed, &change.held, cancel)?;
         let looks = match change.kind {
             ChangeKind::Insert => !change.keys.is_empty(),
             ChangeKind::Upsert | ChangeKind::Merge => true,
             ChangeKind::Update | ChangeKind::Delete | ChangeKind::Lock => false,
         };
-        let mut changes = Changes { looks, ..Changes::default() };
+        let keeps_keys = change.keeps_keys(table);
+        let mut changes = Changes { looks, keeps_keys, ..Changes::default() };
         let mut seen = Seen::default();
         for batch in batches {
             let batch = seen.wanted(change, batch)?;
@@ -238,13 +249,15 @@ impl Session {
             }
             changes.count += batch.num_rows();
             if width > 0 {
-                changes.rows.push(staying(stored_rows(table, row)?, goes.first())?);
+                let stored = stored_rows(table, row, &change.stored)?;
+                changes.rows.push(staying(stored, goes.first())?);
                 if let Some(position) = position.first() {
                     changes.replaced.push(staying_of(position, goes.first())?);
                 }
             }
             if !asked.is_empty() && batch.num_rows() > 0 {
-                let asked = RecordBatch::try_new(returned.clone(), asked.to_vec());
+                let returned = held_schema_of(change.returned());
+                let asked = RecordBatch::try_new(returned, asked.to_vec());
                 changes.returning.push(asked.map_err(|it| malformed(&it))?);
             }
         }
@@ -258,7 +271,7 @@ impl Session {
         old: &Arc<Table>,
         gone: &[u64],
         rows: &[RecordBatch],
-        replaced: &[ArrayRef],
+        replaced: Replaced<'_>,
         cancel: &CancelToken,
     ) -> SqlResult<bool> {
         if !self.writes_alone() {
@@ -346,11 +359,24 @@ fn check(table: &str, name: &str, truth: &ArrayRef) -> SqlResult<()> {
 }
 
 /// Rows for a table; a column may have another type than the table's, from which it is converted when it is stored.
-fn stored_rows(table: &Table, columns: &[ArrayRef]) -> SqlResult<RecordBatch> {
+fn stored_rows(
+    table: &Table,
+    columns: &[ArrayRef],
+    known: &OnceLock<SchemaRef>,
+) -> SqlResult<RecordBatch> {
     let field = |(of, array): (&Arc<Column>, &ArrayRef)| {
         Field::new(&of.name, array.data_type().clone(), true)
     };
-    let fields: Vec<Field> = table.columns.iter().zip(columns).map(field).collect();
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.to_vec())
-        .map_err(|error| malformed(&error))
+    let new = || {
+        let fields: Vec<Field> = table.columns.iter().zip(columns).map(field).collect();
+        Arc::new(Schema::new(fields))
+    };
+    let schema = known.get_or_init(new);
+    let of_table = table.columns.iter().zip(columns);
+    let is_same = schema.fields().len() == table.columns.len()
+        && schema.fields().iter().zip(of_table).all(|(field, (of, array))| {
+            *field.name() == of.name && field.data_type() == array.data_type()
+        });
+    let schema = if is_same { schema.clone() } else { new() };
+    RecordBatch::try_new(schema, columns.to_vec()).map_err(|error| malformed(&error))
 }

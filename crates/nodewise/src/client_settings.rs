@@ -45,6 +45,9 @@ enum Takes {
 
 pub(crate) const READ_ONLY: &str = "default_transaction_read_only";
 pub(crate) const DEFERRABLE: &str = "default_transaction_deferrable";
+pub(crate) const SUPERUSER: &str = "is_superuser";
+pub(crate) const SESSION_ROLE: &str = "session_authorization";
+pub(crate) const ROLE: &str = "role";
 const ON: Takes = Takes::Words(&[&["on", "true", "yes", "1"]]);
 /// PostgreSQL looks at letters and digits alone; asyncpg sends quotes.
 const UTF8: Takes = Takes::Words(&[&["UTF8", "utf-8", "unicode", "'utf-8'", "'utf8'"]]);
@@ -64,11 +67,12 @@ const KNOWN: &[Known] = &[
     known("in_hot_standby", "off", Takes::Nothing, true, "the server is no copy of another"),
     known("integer_datetimes", "on", Takes::Nothing, true, "times are whole microseconds"),
     known("IntervalStyle", "postgres", INTERVALS, true, "how intervals are written"),
-    known("is_superuser", "on", Takes::Nothing, true, "who may connect may do all"),
+    known(SUPERUSER, "on", Takes::Nothing, true, "whether the role may do everything"),
     known("jit", "off", SWITCH, false, "kept, and of no effect"),
     known("lc_collate", "C", Takes::Nothing, false, "texts are in the order of their bytes"),
     known("lc_ctype", "C.UTF-8", Takes::Nothing, false, "what letters are"),
     known("max_identifier_length", "63", Takes::Nothing, false, "of names that clients make"),
+    known(ROLE, "none", Takes::Nothing, false, "who SET ROLE has made of the session"),
     known("row_security", "on", ON, false, "there are no policies for rows"),
     known(
         "search_path",
@@ -80,6 +84,7 @@ const KNOWN: &[Known] = &[
     known("server_encoding", "UTF8", Takes::Nothing, true, "how texts are held"),
     known("server_version", SERVER_VERSION, Takes::Nothing, true, "whose dialect it is"),
     known("server_version_num", "180000", Takes::Nothing, false, "whose dialect it is"),
+    known(SESSION_ROLE, "nodewise", Takes::Nothing, true, "who the session is of"),
     known("standard_conforming_strings", "on", ON, true, "a backslash is no escape"),
     known("TimeZone", "UTC", Takes::Zone, true, "in which moments are read and shown"),
 ];
@@ -188,6 +193,14 @@ impl ClientSettings {
             }
         }
         Ok(())
+    }
+
+    /// Says what only the session itself does.
+    pub(crate) fn tell(&mut self, name: &str, value: &str) {
+        let Some(known) = find(name) else { return };
+        if self.of(known) != value {
+            Arc::make_mut(&mut self.0).insert(known.name, value.to_owned());
+        }
     }
 
     /// Whether a switch is on.

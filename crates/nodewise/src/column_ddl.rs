@@ -8,11 +8,12 @@ use arrow_array::{Array, ArrayRef, RecordBatch, new_null_array};
 use binder::column_names::{
     has_subquery, is_untyped, names_column, with_column_renamed, with_table_renamed,
 };
-use binder::{ColumnAlteration, ColumnDefinition, Constraints, Numbering};
+use binder::{ColumnAlteration, ColumnDefinition, Constraints, Generation, Numbering};
 use stdx::sync::Arc;
 use storage::{ColumnChange, ColumnSchema, IndexKind, Rules, Sequence, Table, arrow_type};
 use types::{
-    ColumnId, DataType, Identity, SequenceOwner, SqlError, SqlResult, SqlState, names, numeric,
+    ColumnId, DataType, Generated, Identity, SequenceOwner, SqlError, SqlResult, SqlState, names,
+    numeric,
 };
 
 use crate::changed_rows::malformed;
@@ -68,7 +69,7 @@ impl Session {
     }
 
     /// Puts a table with a column changed in the place of one, and notes it.
-    fn alter_column(
+    pub(crate) fn alter_column(
         &self,
         table: &Arc<Table>,
         change: &ColumnChange,
@@ -95,11 +96,14 @@ impl Session {
         constraints: &Constraints,
         cancel: &CancelToken,
     ) -> SqlResult<()> {
-        let ColumnDefinition { name, data_type, nullable, numbering, .. } = column;
+        let ColumnDefinition { name, data_type, nullable, numbering, generation, .. } = column;
         let id = ColumnId(table.columns.len() as u16);
         let default = self.defaults_of(&table.name, std::slice::from_ref(column))?.pop().flatten();
         let schema = ColumnSchema::new(name.clone(), *data_type, true);
         let values = match &default {
+            Some(expression) if generation.is_some() => {
+                self.values_of_expression(table, &schema, expression, cancel)?
+            }
             Some(default) => self.values_of_default(table, &schema, default, cancel)?,
             None => new_null_array(&arrow_type(*data_type), 1),
         };
@@ -112,6 +116,10 @@ impl Session {
         }
         if let Some(Numbering::Identity { always, .. }) = numbering {
             rows.identities.push(Identity { column: id, always: *always });
+        }
+        if let Some(generation) = generation {
+            let is_stored = *generation == Generation::Stored;
+            rows.generated.push(Generated { column: id, is_stored });
         }
         if rules != **new.rules() {
             new = self.apply_rules(&new, rules, cancel)?;
@@ -130,12 +138,30 @@ impl Session {
     }
 
     fn drop_column(
-        &self,
+        &mut self,
         table: &Arc<Table>,
         column: &str,
         cascade: bool,
         cancel: &CancelToken,
     ) -> SqlResult<()> {
+        let column = &*table.column(own_column(table, column)?).name;
+        let dependent = self.generated_of(table, column)?;
+        if let (Some(first), false) = (dependent.first(), cascade) {
+            let own = names::bare(&table.name);
+            let message = format!(
+                "cannot drop column {column} of table {own} because other objects depend on it"
+            );
+            let hint = format!("column {first} is generated of it; DROP .. CASCADE drops it, too");
+            return Err(SqlError::new(SqlState("2BP01"), message).with_hint(hint));
+        }
+        for generated in &dependent {
+            let own = names::bare(&table.name);
+            let told = format!("drop cascades to column {generated} of table {own}");
+            self.notice(Notice::told("00000", told));
+            let current = self.existing(&table.name)?;
+            self.drop_column(&current, generated, true, cancel)?;
+        }
+        let table = &self.existing(&table.name)?;
         let id = own_column(table, column)?;
         check_not_cut_by(table, id, "drop")?;
         if table.columns.len() == 1 {
@@ -159,6 +185,7 @@ impl Session {
         }
         rows.checks = kept;
         rows.identities.retain(|it| it.column != id);
+        rows.generated.retain(|it| it.column != id);
         if let Some(default) = rows.defaults.get_mut(id.index()) {
             *default = None;
         }
@@ -193,8 +220,12 @@ impl Session {
         let renamed = ColumnChange::Rename(id, to.to_owned());
         let new = self.alter_column(table, &renamed, None, cancel)?;
         let mut rules = Rules::clone(new.rules());
-        for check in &mut Arc::make_mut(&mut rules.rows).checks {
+        let rows = Arc::make_mut(&mut rules.rows);
+        for check in &mut rows.checks {
             check.condition = with_column_renamed(&check.condition, &from, to)?.into();
+        }
+        for expression in rows.generation_expressions() {
+            *expression = with_column_renamed(expression, &from, to)?.into();
         }
         if rules != **new.rules() {
             self.apply_rules(&new, rules, cancel)?;
@@ -225,10 +256,13 @@ impl Session {
         self.note(|| Operation::rename(&old.name, to))?;
         self.rename_in_views(&old.name, to)?;
         let mut rules = Rules::clone(new.rules());
-        for check in &mut Arc::make_mut(&mut rules.rows).checks {
-            check.condition =
-                with_table_renamed(&check.condition, &names::bare(&old.name), &names::bare(to))?
-                    .into();
+        let (was, is) = (names::bare(&old.name), names::bare(to));
+        let rows = Arc::make_mut(&mut rules.rows);
+        for check in &mut rows.checks {
+            check.condition = with_table_renamed(&check.condition, &was, &is)?.into();
+        }
+        for expression in rows.generation_expressions() {
+            *expression = with_table_renamed(expression, &was, &is)?.into();
         }
         if rules != **new.rules() {
             self.apply_rules(&new, rules, cancel)?;
@@ -309,6 +343,12 @@ impl Session {
         check_not_cut_by(table, id, "alter")?;
         let old = table.column(id).clone();
         self.refuse_with_views(&table.name, Some(&old.name))?;
+        if let Some(generated) = self.generated_of(table, &old.name)?.first() {
+            let message = "cannot alter type of a column used by a generated column";
+            let hint =
+                format!("Column \"{}\" is used by generated column \"{generated}\".", old.name);
+            return Err(SqlError::unsupported(message).with_hint(hint));
+        }
         if table.rules().rows.identity(id).is_some() && !data_type.is_integer() {
             return Err(no_number_type());
         }
@@ -408,7 +448,7 @@ fn not_there(table: &Table, column: &str) -> String {
     format!("column \"{column}\" of relation \"{}\" does not exist", table.name)
 }
 
-fn contains_null(table: &Table, column: &str) -> SqlError {
+pub(crate) fn contains_null(table: &Table, column: &str) -> SqlError {
     let message =
         format!("column \"{column}\" of relation \"{}\" contains null values", table.name);
     SqlError::new(SqlState::NOT_NULL_VIOLATION, message)

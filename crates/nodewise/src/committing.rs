@@ -26,6 +26,8 @@ pub(crate) struct RowChange<'a> {
     pub(crate) rows: &'a [RecordBatch],
     /// The ids that they get.
     pub(crate) ids: std::ops::Range<u64>,
+    /// Whether they have the keys of those that go.
+    pub(crate) keeps_keys: bool,
 }
 
 impl Session {
@@ -84,9 +86,12 @@ impl Session {
         change: &RowChange<'_>,
         cancel: &CancelToken,
     ) -> SqlResult<bool> {
-        let RowChange { went, rows, ids, .. } = change;
+        let RowChange { went, rows, ids, keeps_keys, .. } = change;
         let all: Vec<u64> = ids.clone().collect();
-        let made = |context: &BuildContext<'_>| table.changed_as(gone, rows, &all, context);
+        let made = |context: &BuildContext<'_>| match keeps_keys {
+            true => table.replaced_as(gone, rows, &all, context),
+            false => table.changed_as(gone, rows, &all, context),
+        };
         match self.replace_with(table, cancel, made) {
             Err(error) if error.state == SqlState::UNIQUE_VIOLATION && !is_old => return Ok(false),
             other => other?,

@@ -7,7 +7,7 @@ use binder::{
 };
 use stdx::sync::Arc;
 use storage::{IndexKind, Rules, Table, TableIndex};
-use types::{CheckRule, ColumnId, Identity, SqlError, SqlResult, SqlState, names};
+use types::{CheckRule, Identity, SqlError, SqlResult, SqlState, names};
 
 use crate::index_ddl::{column_of, key_column_of};
 use crate::sequence_ddl::no_number_type;
@@ -92,23 +92,15 @@ impl Session {
                         continue;
                     }
                 }
+                RuleChange::Expression { column, change } => {
+                    self.change_expression(&old, column, change, cancel)?;
+                    continue;
+                }
                 RuleChange::Validate { name } => {
                     validate(&old, &mut rules, name)?;
                 }
                 RuleChange::Default { column, default } => {
-                    let place = column_of(&old, column)?.index();
-                    if rules.rows.identity(ColumnId(place as u16)).is_some() {
-                        let message = format!(
-                            "column \"{column}\" of relation \"{}\" is an identity column",
-                            old.name
-                        );
-                        return Err(SqlError::new(SqlState::SYNTAX, message).with_hint(
-                            "ALTER TABLE .. ALTER COLUMN .. DROP IDENTITY takes its identity away",
-                        ));
-                    }
-                    let rows = Arc::make_mut(&mut rules.rows);
-                    rows.defaults.resize(old.columns.len(), None);
-                    rows.defaults[place] = default.as_deref().map(Arc::from);
+                    set_default(&old, &mut rules, column, default.as_deref())?;
                 }
             }
             let current = self.existing(table)?;
@@ -184,7 +176,9 @@ impl Session {
 
     /// Whether the defaults, CHECK constraints and foreign keys of a table can be bound, and its rows keep the last.
     pub(crate) fn check_rules(&self, table: &Table, cancel: &CancelToken) -> SqlResult<()> {
-        if !table.rules().rows.is_empty() {
+        if !table.rules().rows.generated.is_empty() {
+            self.check_generated(table)?;
+        } else if !table.rules().rows.is_empty() {
             self.check_row_rules(table)?;
         }
         let mut references = table.rules().references.iter();
@@ -212,6 +206,29 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// Gives a column a default, or none. One that is numbered or generated has its own.
+fn set_default(
+    table: &Table,
+    rules: &mut Rules,
+    column: &str,
+    default: Option<&str>,
+) -> SqlResult<()> {
+    let id = column_of(table, column)?;
+    let (kind, hint) = match (rules.rows.identity(id), rules.rows.generated(id)) {
+        (Some(_), _) => ("an identity", "DROP IDENTITY takes its identity away"),
+        (_, Some(_)) => ("a generated", "SET EXPRESSION says what of"),
+        (None, None) => {
+            let rows = Arc::make_mut(&mut rules.rows);
+            rows.defaults.resize(table.columns.len(), None);
+            rows.defaults[id.index()] = default.map(Arc::from);
+            return Ok(());
+        }
+    };
+    let message = format!("column \"{column}\" of relation \"{}\" is {kind} column", table.name);
+    Err(SqlError::new(SqlState::SYNTAX, message)
+        .with_hint(format!("ALTER TABLE .. ALTER COLUMN .. {hint}")))
 }
 
 fn add_check(table: &Table, rules: &mut Rules, check: &CheckDefinition) -> SqlResult<()> {

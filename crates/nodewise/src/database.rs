@@ -19,6 +19,7 @@ use crate::memory_reading::MemoryReading;
 use crate::merges::Merges;
 use crate::placer::PlacerService;
 use crate::plan_cache::PlanCache;
+use crate::roles::VerifierMaker;
 use crate::statements::Statements;
 
 /// How a database is set up.
@@ -70,6 +71,8 @@ pub struct Database {
     /// Bytes of rows from which on they are logged as files.
     pub(crate) files_from: Bytes,
     pub(crate) loading: Loading,
+    /// Who makes what checks passwords.
+    pub(crate) verifiers: OnceLock<VerifierMaker>,
     statement_numbers: AtomicU64,
 }
 
@@ -113,6 +116,7 @@ impl Database {
             delta_from: delta_from.unwrap_or(storage::DELTA_FROM),
             files_from: files_from.unwrap_or(FILES_FROM),
             loading,
+            verifiers: OnceLock::new(),
             statement_numbers: AtomicU64::new(0),
             machine,
         });

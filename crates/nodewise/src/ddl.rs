@@ -1,11 +1,14 @@
 //! Statements that make, load and drop tables.
 
 use arrow_array::RecordBatch;
-use binder::{ColumnDefinition, Constraints, DesignClause, KeyDefinition, Numbering, ParsedQuery};
+use binder::{
+    ColumnDefinition, Constraints, DesignClause, Generation, KeyDefinition, Numbering, ParsedQuery,
+};
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Rules, Table, TableBuilder, TableDesign};
 use types::{
-    ColumnId, DataType, Identity, OnCommit, RowRules, SqlError, SqlResult, SqlState, names,
+    ColumnId, DataType, Generated, Identity, ObjectKind, OnCommit, RowRules, SqlError, SqlResult,
+    SqlState, names,
 };
 
 use crate::answer::done;
@@ -58,7 +61,12 @@ impl Session {
             _ => None,
         };
         let identities = columns.iter().enumerate().filter_map(identity).collect();
-        let rows = RowRules { defaults, checks: Vec::new(), identities };
+        let generated = |(place, it): (usize, &ColumnDefinition)| {
+            let is_stored = it.generation? == Generation::Stored;
+            Some(Generated { column: ColumnId(place as u16), is_stored })
+        };
+        let generated = columns.iter().enumerate().filter_map(generated).collect();
+        let rows = RowRules { defaults, checks: Vec::new(), identities, generated };
         let schema: Vec<ColumnSchema> = columns
             .into_iter()
             .map(|it| {
@@ -77,6 +85,7 @@ impl Session {
         let table = self.catalog().create(table.with_rules(Arc::new(rules), &context)?)?;
         self.check_rules(&table, cancel)?;
         self.note(|| Operation::create(&table, false, &[]))?;
+        self.own(ObjectKind::Relation, &table.name)?;
         Ok(done("CREATE TABLE"))
     }
 
@@ -113,6 +122,7 @@ impl Session {
         // A whole file is loaded as it is, without a detour over the rows of a query.
         let (table, batches) = match binder::files::whole_file(query) {
             Some(path) if columns.is_empty() => {
+                self.check_files(false)?;
                 let opened = Opened::open(&path, &self.settings.client.zone())?;
                 let schema = opened.schema()?;
                 check_names(&schema)?;
@@ -134,21 +144,26 @@ impl Session {
             return Err(execution::cancelled(cancel));
         }
         let rows = table.rows();
-        let table = match on_commit {
-            OnCommit::PreserveRows => table,
-            &on_commit => {
-                let context = BuildContext::serial(&self.database.allocator);
-                table.with_rules(Arc::new(Rules { on_commit, ..Rules::default() }), &context)?
-            }
-        };
-        let table = self.catalog().create_or_replace(table);
+        let table = self.catalog().create_or_replace(self.kept_until(table, *on_commit)?);
         if let Some(old) = &old {
             self.drop_owned(&old.name, false, cancel)?;
         }
         let made = || Operation::create(&table, true, batches.as_deref().unwrap_or_default());
         self.note_table(&table, batches.as_deref(), made)?;
+        if old.is_none() {
+            self.own(ObjectKind::Relation, &table.name)?;
+        }
         self.activity.changed(rows);
         Ok(done(format!("SELECT {rows}")))
+    }
+
+    /// A table with what a commit does to it.
+    fn kept_until(&self, table: Table, on_commit: OnCommit) -> SqlResult<Table> {
+        if on_commit == OnCommit::PreserveRows {
+            return Ok(table);
+        }
+        let context = BuildContext::serial(&self.database.allocator);
+        table.with_rules(Arc::new(Rules { on_commit, ..Rules::default() }), &context)
     }
 
     fn table_of_query(
@@ -295,11 +310,13 @@ impl Session {
         check_names(&schema)?;
         let cancel = CancelToken::new();
         self.write_alone(&cancel)?;
+        self.authority().check_create(name)?;
         let count: usize = rows.iter().map(RecordBatch::num_rows).sum();
         let design = TableDesign::placed(self.settings.default_placement.clone());
         let table = self.build(name, schema, rows.clone(), &design, &cancel)?;
         let table = self.catalog().create(table)?;
         self.note_table(&table, Some(&rows), || Operation::create(&table, false, &rows))?;
+        self.own(ObjectKind::Relation, &table.name)?;
         Ok(done(format!("SELECT {count}")))
     }
 
@@ -320,11 +337,10 @@ impl Session {
         cancelled: &'a (dyn Fn() -> bool + Sync),
         design: &'a TableDesign,
     ) -> BuildContext<'a> {
-        let tables = self.database.catalog.snapshot();
         BuildContext {
             parallel: team,
             allocator: &self.database.allocator,
-            turn: tables.each_table().map(|it| it.columns.len()).sum(),
+            turn: self.database.catalog.snapshot().column_count(),
             progress,
             cancelled,
             design,

@@ -191,7 +191,7 @@ impl Session {
         if self.sees_less() {
             let newest = self.changes_on_newest()?;
             for it in asked.iter().chain(unseen) {
-                if self.found(&StatementCatalog::on(self, newest.clone()), it, cancel)?.is_some() {
+                if self.found(StatementCatalog::on(self, newest.clone()), it, cancel)?.is_some() {
                     return Err(concurrent_update());
                 }
             }
@@ -201,8 +201,12 @@ impl Session {
 
     /// The tables that refer to one, each with the foreign key.
     pub(crate) fn referring(&self, parent: &str) -> Vec<(Arc<Table>, ForeignKey)> {
-        let mut all = Vec::new();
-        for table in self.snapshot().tables() {
+        let (snapshot, mut all) = (self.snapshot(), Vec::new());
+        // Asked for each change, and hardly ever true.
+        if !snapshot.is_referred(parent) {
+            return all;
+        }
+        for table in snapshot.each_table() {
             let keys = table.rules().references.iter().filter(|it| *it.parent == *parent);
             all.extend(keys.map(|it| (table.clone(), it.clone())));
         }
@@ -237,7 +241,8 @@ impl Session {
         };
         self.rely_on(&child.name);
         loop {
-            let catalog = StatementCatalog::new(self);
+            // Keys are kept on behalf of the tables, whoever has changed them.
+            let catalog = StatementCatalog::new(self).unchecked();
             self.add_keys(&catalog, &lost.keys)?;
             let change = plan_plain_change(&parsed(&sql)?, &catalog)?;
             let tables = catalog.tables(&change.plan);
@@ -254,7 +259,7 @@ impl Session {
     /// Asks a query that must find no row.
     fn ask(&self, asked: &Asked, cancel: &CancelToken) -> SqlResult<()> {
         self.rely_on(&asked.of);
-        match self.found(&StatementCatalog::new(self), asked, cancel)? {
+        match self.found(StatementCatalog::new(self), asked, cancel)? {
             Some(found) => Err((asked.error)(&found)),
             None => Ok(()),
         }
@@ -263,10 +268,11 @@ impl Session {
     /// The text of the key in the first row that a query finds that must find none.
     fn found(
         &self,
-        catalog: &StatementCatalog<'_>,
+        catalog: StatementCatalog<'_>,
         asked: &Asked,
         cancel: &CancelToken,
     ) -> SqlResult<Option<String>> {
+        let catalog = &catalog.unchecked();
         if let Some(keys) = &asked.keys {
             self.add_keys(catalog, keys)?;
         }

@@ -10,15 +10,19 @@ use arrow_select::concat::concat;
 use storage::{Table, values_at};
 use types::{LockMode, SqlResult};
 
+use crate::change::Replaced;
 use crate::changed_rows::malformed;
 use crate::locks::{Lock, Locked};
 
 /// The keys of the rows that go, and of those that come: numbers of rules and hashes, which rise.
+#[derive(Default)]
 pub(crate) struct KeysOfChange {
     before: Vec<(u32, u64)>,
     after: Vec<(u32, u64)>,
     /// Whether each row that comes has the keys of the one in whose place it comes, and none goes without.
     stay: bool,
+    /// Whether that was known without a look at them, and they are not listed.
+    is_known: bool,
 }
 
 impl KeysOfChange {
@@ -26,14 +30,18 @@ impl KeysOfChange {
         table: &Table,
         gone: &[u64],
         rows: &[RecordBatch],
-        replaced: &[ArrayRef],
+        replaced: Replaced<'_>,
     ) -> SqlResult<Self> {
+        let replaced = match replaced {
+            Replaced::At(positions) => positions,
+            Replaced::Alike => return Ok(Self { stay: true, is_known: true, ..Self::default() }),
+        };
         let (before, after) = (table.keys_of_change(gone, &[])?, table.keys_of_change(&[], rows)?);
         let count: usize = rows.iter().map(RecordBatch::num_rows).sum();
         let stay = count == gone.len()
             && before == after
             && (count <= 1 || have_their_keys(table, rows, replaced)?);
-        Ok(Self { before, after, stay })
+        Ok(Self { before, after, stay, is_known: false })
     }
 
     /// The locks of the change: of the rows that go by their ids, and of keys that are not what they were.
@@ -53,7 +61,8 @@ impl KeysOfChange {
     /// Whether so many new rows can break no key: there is none, or a row keeps all that it had.
     pub(crate) fn cannot_break(&self, table: &Table, rows: usize) -> bool {
         let keys = table.rules().indexes.iter().filter(|it| it.kind.is_unique()).count();
-        rows == 0 || keys == 0 || rows == 1 && self.after.len() == keys && self.before == self.after
+        let keeps = self.is_known || self.after.len() == keys && self.before == self.after;
+        rows == 0 || keys == 0 || rows == 1 && keeps
     }
 }
 

@@ -11,6 +11,7 @@
 
 mod activity;
 mod answer;
+pub mod arrow;
 mod basis;
 mod begun_rows;
 pub mod box_table;
@@ -36,6 +37,7 @@ mod durability;
 mod execute;
 mod foreign_keys;
 mod frames;
+mod generated_ddl;
 mod given_numbers;
 mod index_ddl;
 mod key_locks;
@@ -74,6 +76,7 @@ mod registering;
 mod reshape;
 mod resolution;
 mod result;
+mod roles;
 mod row_changes;
 mod row_locks;
 mod running;
@@ -86,6 +89,8 @@ mod sequences;
 mod session;
 mod setting;
 mod settings;
+mod similar_planning;
+mod similar_statements;
 mod slow_statements;
 mod sql_names;
 mod starting;
@@ -109,7 +114,7 @@ mod view_ddl;
 mod views;
 mod writing;
 
-pub use answer::{Answer, QueryProfile};
+pub use answer::{Answer, QueryProfile, listed};
 pub use client_settings::POSTGRES_VERSION;
 pub use copy::{
     CopyFormat, CopyIn, CopyOut, LineStyle, LineWriter, SequenceDefinitions, TableDefinition,
@@ -122,6 +127,7 @@ pub use metrics::{Metric, MetricKind, MetricValue, Sample};
 pub use notice::Notice;
 pub use prepared::{Described, Prepared};
 pub use progress::{NoProgress, Progress};
+pub use roles::VerifierMaker;
 pub use scheduler::{CancelToken, StealingScope, WORKERS_MAX};
 pub use script::Script;
 pub use session::{CancelHandle, Session};

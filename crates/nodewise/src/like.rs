@@ -1,7 +1,8 @@
 //! CREATE TABLE .. (LIKE ..): the definition of another table, taken over into that of a new one.
 
 use binder::{
-    CheckDefinition, ColumnDefinition, KeyDefinition, LikeClause, Numbering, SequenceOptions,
+    CheckDefinition, ColumnDefinition, Generation, KeyDefinition, LikeClause, Numbering,
+    SequenceOptions,
 };
 use storage::{ColumnSchema, IndexKind, TableIndex};
 use types::{ColumnId, SqlError, SqlResult, SqlState, names};
@@ -53,6 +54,7 @@ impl Session {
             nullable: it.nullable,
             default: None,
             numbering: None,
+            generation: None,
         };
         if let Some(view) = snapshot.view(&like.table) {
             let columns = view.columns.iter().map(|it| ColumnSchema::new(&it.0, it.1, true));
@@ -83,6 +85,16 @@ impl Session {
                         Some(Numbering::Identity { always: identity.always, options });
                 }
                 Some(_) => {}
+                None if rows.generated(ColumnId(place as u16)).is_some() => {
+                    let generated = rows.generated(ColumnId(place as u16));
+                    if let Some(it) = generated.filter(|_| like.including.generated) {
+                        let stored = it.is_stored;
+                        column.generation =
+                            Some(if stored { Generation::Stored } else { Generation::Virtual });
+                        let expression = rows.defaults.get(place).cloned().flatten();
+                        column.default = expression.map(|it| it.to_string());
+                    }
+                }
                 None if like.including.defaults => {
                     let default = rows.defaults.get(place).cloned().flatten();
                     column.default = default.map(|it| it.to_string());

@@ -53,7 +53,8 @@ struct Held {
 struct Holder {
     /// The session of the transaction.
     session: u64,
-    end: End,
+    /// Made when somebody waits for it.
+    end: Option<End>,
     things: Vec<Thing>,
     waits_for: Option<u64>,
 }
@@ -104,7 +105,7 @@ impl Locks {
         let mut inside = self.0.lock();
         inside.last += 1;
         let number = inside.last;
-        let holder = Holder { session, end: End::new(), things: Vec::new(), waits_for: None };
+        let holder = Holder { session, end: None, things: Vec::new(), waits_for: None };
         inside.owners.insert(number, holder);
         Owner { locks: self.clone(), number }
     }
@@ -208,7 +209,8 @@ impl Locks {
             }
             next = inside.owners.get(&at).and_then(|it| it.waits_for);
         }
-        let end = inside.owners.get(&other).map(|it| it.end.gate.clone());
+        let of_other = inside.owners.get_mut(&other);
+        let end = of_other.map(|it| it.end.get_or_insert_with(End::new).gate.clone());
         if let Some(holder) = inside.owners.get_mut(&owner) {
             holder.waits_for = Some(other);
         }
@@ -223,7 +225,7 @@ impl Locks {
         let Some(holder) = inside.owners.get_mut(&owner) else { return };
         holder.waits_for = None;
         if gave_up && wanted {
-            let end = std::mem::replace(&mut holder.end, End::new());
+            let end = holder.end.take();
             inside.wants_alone = None;
             drop(inside);
             drop(end);

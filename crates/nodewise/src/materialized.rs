@@ -5,7 +5,9 @@
 
 use binder::bind::BoundView;
 use storage::{BuildContext, ColumnSchema, Table, TableDesign};
-use types::{Materialized, SqlError, SqlResult, SqlState, TableId, ViewDefinition, names};
+use types::{
+    Materialized, ObjectKind, SqlError, SqlResult, SqlState, TableId, ViewDefinition, names,
+};
 
 use crate::answer::done;
 use crate::durability::Operation;
@@ -34,7 +36,7 @@ impl Session {
             return Ok(done("CREATE MATERIALIZED VIEW"));
         }
         self.snapshot().check_free(&name)?;
-        let BoundView { query, levels, columns, uses } = self.bound_view(&query, &columns)?;
+        let BoundView { query, levels, columns, uses, .. } = self.bound_view(&query, &columns)?;
         if uses.iter().any(|it| names::is_temporary(&it.name)) {
             let message = "materialized views must not use temporary tables or views";
             return Err(SqlError::unsupported(message));
@@ -61,7 +63,7 @@ impl Session {
                 0
             }
         };
-        self.put_view(view)?;
+        self.put_own_view(view)?;
         Ok(done(match with_data {
             true => format!("SELECT {count}"),
             false => "CREATE MATERIALIZED VIEW".to_owned(),
@@ -121,7 +123,11 @@ impl Session {
         let old = self.existing(&rows.table)?;
         match with_data {
             true => {
-                self.fill(&view, &old.design().clone(), Some(&*old), cancel)?;
+                // Its query is the owner's, whoever asks for its rows anew.
+                let owner = self.rights_snapshot().rights(ObjectKind::Relation, name).owner;
+                self.acting_as(owner, |session| {
+                    session.fill(&view, &old.design().clone(), Some(&*old), cancel)
+                })?;
             }
             false => {
                 self.replace_with(&old, cancel, |context| old.emptied(context))?;

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 
 use arrow_schema::SchemaRef;
+use binder::bind::Asked;
 use optimizer::Options;
 use plan::Plan;
 use stdx::sync::{Arc, Mutex};
@@ -33,6 +34,8 @@ pub(crate) struct CachedPlan {
     pub plan: Arc<Plan>,
     /// The tables of which its scans do not tell all that is read.
     pub unknown: Vec<TableId>,
+    /// The rights that it needs, asked at each run.
+    pub asked: Arc<Asked>,
     /// Names and types of its rows.
     pub schema: SchemaRef,
 }
@@ -115,7 +118,8 @@ mod tests {
             });
             let (options, schema) = (Options::default(), Arc::new(arrow_schema::Schema::empty()));
             let (basis, unknown) = (Arc::new(Basis::new(tables, &asked)), Vec::new());
-            CachedPlan { basis, options, plan, unknown, schema }
+            let asked = Arc::default();
+            CachedPlan { basis, options, plan, unknown, asked, schema }
         };
         let cache = PlanCache::default();
         let get =

@@ -1,12 +1,14 @@
 //! From a parsed query to a plan: binding, then optimising.
 
 use binder::ParsedQuery;
-use binder::bind::{Bound, BoundChange, Environment};
+use binder::bind::{Asked, Bound, BoundChange, Environment};
 use plan::Plan;
+use stdx::sync::{Arc, OnceLock};
 use types::{CatalogView, DataType, SqlError, SqlResult, SqlState, TableId};
 
-use crate::planned_change::PlannedChange;
+use crate::planned_change::{PlannedChange, kept_columns};
 use crate::reads::TablesRead;
+use crate::result::held_schema_of;
 use crate::statement_catalog::StatementCatalog;
 
 /// A plan, and what binding found out beside it.
@@ -19,6 +21,8 @@ pub(crate) struct Planned {
     pub is_stable: bool,
     /// The types of the parameters: those declared, and what the surroundings tell of the others.
     pub parameters: Vec<Option<DataType>>,
+    /// The rights that it needs.
+    pub asked: Arc<Asked>,
 }
 
 /// Plans a statement that changes rows and that nobody gives parameters to.
@@ -43,14 +47,31 @@ pub(crate) fn plan_change(
     let now = catalog.wall_clock();
     let environment = Environment { catalog, session: catalog, now, moments, check: &check };
     let bound = catalog.planned(binder::bind::bind_change(&statement.0, parameters, &environment));
-    let BoundChange { kind, table, query, returning, checks, keys, locks, is_stable, parameters } =
-        bound?;
+    let BoundChange {
+        kind,
+        table,
+        query,
+        returning,
+        checks,
+        keys,
+        locks,
+        is_stable,
+        parameters,
+        asked,
+    } = bound?;
+    catalog.check_asked(&asked)?;
+    let asked = Arc::new(asked);
     let read = TablesRead::of(&query);
     let plan = optimizer::plan_unless(query, catalog.planning(), interrupt)?;
     let unknown = read.unknown(&plan);
+    let kept = kept_columns(kind, &plan);
+    let (held, stored) = (held_schema_of(&plan.output), OnceLock::new());
     Ok(PlannedChange {
         kind,
         table,
+        kept,
+        held,
+        stored,
         plan,
         unknown,
         returning,
@@ -59,6 +80,7 @@ pub(crate) fn plan_change(
         locks,
         is_stable,
         parameters,
+        asked,
     })
 }
 
@@ -94,9 +116,11 @@ pub(crate) fn plan_query(
     let (now, moments) = (catalog.wall_clock(), None);
     let environment = Environment { catalog, session: catalog, now, moments, check: &check };
     let bound = catalog.planned(binder::bind::bind(&query.0, parameters, &environment));
-    let Bound { query, is_stable, parameters } = bound?;
+    let Bound { query, is_stable, parameters, asked } = bound?;
+    catalog.check_asked(&asked)?;
+    let asked = Arc::new(asked);
     let read = TablesRead::of(&query);
     let plan = optimizer::plan_unless(query, catalog.planning(), interrupt)?;
     let unknown = read.unknown(&plan);
-    Ok(Planned { plan, unknown, is_stable, parameters })
+    Ok(Planned { plan, unknown, is_stable, parameters, asked })
 }

@@ -1,13 +1,15 @@
 //! A prepared statement, and what is kept of planning it.
 
 use arrow_schema::SchemaRef;
+use binder::bind::Asked;
 use binder::{Statement, TransactionStatement};
 use optimizer::Options;
 use plan::{OutputColumn, Plan};
 use stdx::stack::Deep;
-use stdx::sync::{Arc, Mutex};
-use types::{DataType, TableId};
+use stdx::sync::{Arc, Mutex, OnceLock};
+use types::{DataType, TableId, Value};
 
+use crate::answer::listed_schema;
 use crate::basis::Basis;
 use crate::planned_change::PlannedChange;
 
@@ -27,16 +29,68 @@ pub(crate) struct Inner {
 }
 
 /// What planning for any values came to, on some tables.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Generic {
     pub(crate) basis: Arc<Basis>,
     pub(crate) options: Options,
     /// The number of the first parameter that stands for the time of the statement, if one does.
     pub(crate) moments: Option<usize>,
     pub(crate) plan: GenericPlan,
+    /// The plan as it ran last, for its next values.
+    pub(crate) filled: Mutex<Option<Box<Plan>>>,
     pub(crate) types: Vec<Option<DataType>>,
+    /// The rights that it needs, asked at each run.
+    pub(crate) asked: Arc<Asked>,
     /// The columns of its rows, empty for none; `None` where they are known when it runs.
     pub(crate) output: Option<Vec<OutputColumn>>,
+    /// The same for a client, once one has asked.
+    pub(crate) described: OnceLock<Described>,
+}
+
+/// Bytes of a text that is not kept in a plan.
+const LONG_TEXT: usize = 1024;
+
+impl Generic {
+    /// Of a plan that rests on something, as it was made under some options; with the types of its parameters, the columns of its
+    /// rows, and what its rights are asked for.
+    pub(crate) fn new(
+        (basis, options): (Arc<Basis>, Options),
+        moments: Option<usize>,
+        plan: GenericPlan,
+        (types, output, asked): (Vec<Option<DataType>>, Option<Vec<OutputColumn>>, Arc<Asked>),
+    ) -> Self {
+        let (filled, described) = (Mutex::default(), OnceLock::new());
+        Self { basis, options, moments, plan, filled, types, output, asked, described }
+    }
+
+    /// The rows that it gives, as far as that is known before it runs; nothing of one without rows.
+    pub(crate) fn described(&self) -> Option<Described> {
+        let output = self.output.as_ref().filter(|it| !it.is_empty())?;
+        Some(self.described.get_or_init(|| Described::of(output)).clone())
+    }
+
+    /// Runs something with a plan for some values.
+    pub(crate) fn with_values<T>(
+        &self,
+        plan: &Plan,
+        values: &[Value],
+        run: impl FnOnce(&Plan) -> T,
+    ) -> T {
+        let filled = self.filled.lock().take();
+        let plan = match filled {
+            Some(mut filled) => {
+                plan.fill_again(&mut filled, values);
+                filled
+            }
+            None => Box::new(plan.with_parameters(values)),
+        };
+        let done = run(&plan);
+        let is_long = |it: &Value| matches!(it, Value::Text(it) if it.len() > LONG_TEXT);
+        if !values.iter().any(is_long) {
+            *self.filled.lock() = Some(plan);
+        }
+        done
+    }
 }
 
 /// A plan for any values.
@@ -83,6 +137,13 @@ pub struct Described {
     pub schema: SchemaRef,
     /// Their types in SQL.
     pub types: Vec<DataType>,
+}
+
+impl Described {
+    /// The columns in Arrow with lists in the place of the texts of arrays.
+    pub fn with_lists(&self) -> SchemaRef {
+        listed_schema(&self.schema, &self.types)
+    }
 }
 
 /// Whether a statement ends a transaction, or goes back in it.

@@ -85,8 +85,7 @@ impl Session {
                 Statement::Query { .. } | Statement::Change { .. } | Statement::InSteps { .. },
             ) => self.with_levels(prepared.0.levels(), |session| {
                 let generic = session.generic(inner, &session.snapshot())?;
-                let output = generic.output.as_ref().filter(|it| !it.is_empty());
-                Ok(output.map(|it| Described::of(it)))
+                Ok(generic.described())
             }),
             Some(Statement::Show { name }) => {
                 Ok(Some(Described::of(&[text(&self.shown_as(name))])))
@@ -125,7 +124,8 @@ impl Session {
         Ok(Prepared(Arc::new(Deep::new(inner, self.levels))))
     }
 
-    /// Plans a statement for any values; for tables whose bounds change, where that is known of them.
+    /// Plans a statement for any values; for tables whose bounds change, where that is known of them. Rights are asked when it
+    /// runs.
     fn plan_generic(&self, inner: &Inner, is_loose: bool) -> SqlResult<Generic> {
         let query = match &inner.statement {
             Some(Statement::Query { query } | Statement::Change { query }) => query,
@@ -135,26 +135,26 @@ impl Session {
             _ => return Err(SqlError::internal("only queries and changes have plans")),
         };
         let is_change = matches!(inner.statement, Some(Statement::Change { .. }));
-        let catalog = StatementCatalog::new(self).loosened(is_loose);
-        let options = catalog.planning();
-        let mut moments = None;
+        let catalog = StatementCatalog::new(self).loosened(is_loose).unchecked();
+        let (options, mut moments) = (catalog.planning(), None);
         let planned = match is_change {
             true => self.plan_generic_change(inner, query, &catalog, &mut moments).map(|it| {
-                let (is_stable, types, output) =
-                    (it.is_stable, it.parameters.clone(), asked_of(&it).to_vec());
-                (GenericPlan::Change(Arc::new(it)), is_stable, types, output)
+                let output = asked_of(&it).to_vec();
+                let it = Arc::new(it);
+                let (types, asked) = (it.parameters.clone(), it.asked.clone());
+                (GenericPlan::Change(it.clone()), it.is_stable, types, output, asked)
             }),
             false => plan_query(query, &inner.declared, &catalog).map(|it| {
                 let (schema, output) = (schema_of(&it.plan.output), it.plan.output.clone());
                 let plan = GenericPlan::Query(Arc::new(it.plan), schema, it.unknown);
-                (plan, it.is_stable, it.parameters, output)
+                (plan, it.is_stable, it.parameters, output, it.asked)
             }),
         };
         let known = catalog.basis();
         let is_whole = known.is_some();
         let basis = known.unwrap_or_default();
         match planned {
-            Ok((plan, is_stable, types, output)) if is_stable && is_whole => {
+            Ok((plan, is_stable, types, output, asked)) if is_stable && is_whole => {
                 let basis = match &plan {
                     GenericPlan::Change(it) if it.kind.is_new() => {
                         match catalog.changed(&it.table) {
@@ -167,11 +167,11 @@ impl Session {
                     GenericPlan::None => basis,
                 };
                 let (basis, output) = (Arc::new(basis), Some(output));
-                Ok(Generic { basis, options, moments, plan, types, output })
+                Ok(Generic::new((basis, options), moments, plan, (types, output, asked)))
             }
-            Ok((_, _, types, output)) => {
+            Ok((_, _, types, output, asked)) => {
                 let (basis, plan, output) = (Arc::new(basis), GenericPlan::None, Some(output));
-                Ok(Generic { basis, options, moments: None, plan, types, output })
+                Ok(Generic::new((basis, options), None, plan, (types, output, asked)))
             }
             // Some values have to be known, or the statement is wrong whatever they are: NULL tells which.
             Err(error) => {
@@ -190,7 +190,9 @@ impl Session {
                 }
                 self.infer_beside_limits(query, &mut types, &catalog);
                 let (basis, plan, output) = (Arc::new(basis), GenericPlan::None, trial.ok());
-                Ok(Generic { basis, options, moments: None, plan, types, output })
+                // It is planned anew when it runs, and asks then.
+                let asked = Arc::default();
+                Ok(Generic::new((basis, options), None, plan, (types, output, asked)))
             }
         }
     }
@@ -297,6 +299,7 @@ impl Session {
         }
         loop {
             let (generic, snapshot) = self.refreshed_generic(inner)?;
+            self.check_asked(&generic.asked)?;
             // Checked against the types, but each value stands as it is where it is finer than its type.
             let zone = self.settings.client.zone();
             let Some(mut values) = converted(values, &generic.types, &zone)? else { break };
@@ -310,13 +313,16 @@ impl Session {
             match &generic.plan {
                 GenericPlan::None => break,
                 GenericPlan::Query(plan, schema, unknown) => {
-                    let plan = plan.with_parameters(&values);
-                    self.note_reads(&plan, unknown);
-                    return self.begin_plan_on(&plan, &snapshot, schema, cancel);
+                    return generic.with_values(plan, &values, |plan| {
+                        self.note_reads(plan, unknown);
+                        self.begin_plan_on(plan, &snapshot, schema, cancel)
+                    });
                 }
                 GenericPlan::Change(change) => {
-                    let plan = change.plan.with_parameters(&values);
-                    if let Some(it) = self.change_planned(change, &plan, &snapshot, cancel)? {
+                    let changed = generic.with_values(&change.plan, &values, |plan| {
+                        self.change_planned(change, plan, &snapshot, cancel)
+                    });
+                    if let Some(it) = changed? {
                         return Ok(Begun::Answer(it));
                     }
                 }

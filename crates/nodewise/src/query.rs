@@ -1,6 +1,7 @@
 //! Running queries: from a parsed query to its rows, on one snapshot of the tables.
 
 use binder::ParsedQuery;
+use binder::bind::Asked;
 use execution::{Executed, JobSettings, QueryContext, QueryTeam, execute};
 use plan::Plan;
 use stdx::Nanos;
@@ -32,6 +33,8 @@ pub(crate) struct Planned {
     pub basis: Option<Arc<Basis>>,
     /// The tables of which the scans of the plan do not tell all that is read.
     pub unknown: Vec<TableId>,
+    /// The rights that it needs.
+    pub asked: Arc<Asked>,
     pub planning: Nanos,
 }
 
@@ -90,7 +93,8 @@ impl Session {
         self.note_reads(&plan, &made.unknown);
         let planning = machine.now() - started;
         let basis = if made.is_stable { catalog.basis_of(&plan, &made.unknown) } else { None };
-        Ok(Planned { plan, basis: basis.map(Arc::new), unknown: made.unknown, planning })
+        let (basis, unknown, asked) = (basis.map(Arc::new), made.unknown, made.asked);
+        Ok(Planned { plan, basis, unknown, asked, planning })
     }
 
     /// Runs a plan on some tables.
@@ -155,7 +159,7 @@ impl Session {
         if files.is_empty() {
             return Ok(());
         }
-        self.check_files()?;
+        self.check_files(false)?;
         let used = binder::files::UsedColumns::of(query);
         for path in files {
             let opened = Opened::open(&path, &self.settings.client.zone())?;

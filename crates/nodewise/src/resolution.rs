@@ -6,7 +6,7 @@
 
 use binder::sequence_names::with_sequences_found;
 use storage::CatalogSnapshot;
-use types::{SqlError, SqlResult, SqlState, names};
+use types::{RoleId, SqlError, SqlResult, SqlState, names};
 
 use crate::Session;
 use crate::search_path::{Found, SearchPath, no_schema};
@@ -23,14 +23,18 @@ impl Session {
     /// Where the session looks for names.
     pub(crate) fn search_path(&self, snapshot: &CatalogSnapshot) -> SearchPath {
         let has_schemas = snapshot.schemas().next().is_some();
-        if !has_schemas && !self.settings.client.says_path() {
+        let is_plain = !has_schemas && !self.settings.client.says_path();
+        if is_plain && self.role() == RoleId::BOOTSTRAP {
             return self.usual_path.clone();
         }
         let (said, mut schemas) = (self.settings.client.search_path(), Vec::new());
+        // Where somebody may not look, it finds nothing.
+        let own = (self.role() != RoleId::BOOTSTRAP).then(|| self.authority());
         let temporary = if has_schemas { self.temporary_schema() } else { String::new() };
         let mut add = |name: &str| {
             let is_there = snapshot.has_schema(name) || names::SYSTEM.contains(&name);
             let is_there = is_there && !self.is_of_others(name);
+            let is_there = is_there && own.as_ref().is_none_or(|it| it.finds_in(name));
             if is_there && !schemas.iter().any(|it| it == name) {
                 schemas.push(name.to_owned());
             }
@@ -40,8 +44,11 @@ impl Session {
         }
         for name in &said {
             match name.as_str() {
-                "$user" if has_schemas && snapshot.has_schema(&self.client.user) => {
-                    add(&self.client.user);
+                "$user" if has_schemas => {
+                    let user = self.name_of_role(self.role());
+                    if snapshot.has_schema(&user) {
+                        add(&user);
+                    }
                 }
                 "$user" => {}
                 OWN_TEMPORARY => add(&temporary),

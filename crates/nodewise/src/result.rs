@@ -169,7 +169,8 @@ pub(crate) fn shown(array: ArrayRef, data_type: DataType, field: &Field) -> Arra
 /// ([`Answer::with_lists`](crate::Answer::with_lists) makes lists of those that are).
 fn array_texts(array: &ArrayRef, element: Element, field: &Field) -> ArrayRef {
     let Some(held) = array.as_string_opt::<i32>() else { return array.clone() };
-    let zone = field.metadata().get(ZONE).and_then(|it| Zone::named(it).ok()).unwrap_or_default();
+    let zone =
+        field.metadata().get(ZONE).and_then(|it| Zone::of_arrow_name(it)).unwrap_or_default();
     let text = |it: &str| {
         let mut out = String::new();
         types::numeric::format::array(it, element, &zone, &mut out);

@@ -1,6 +1,7 @@
 //! CREATE, ALTER and DROP SCHEMA, and the schemas of temporary relations.
 
-use types::{SqlError, SqlResult, SqlState, names};
+use binder::NamedRole;
+use types::{ObjectKind, Rights, RoleId, SqlError, SqlResult, SqlState, names};
 
 use crate::answer::done;
 use crate::durability::Operation;
@@ -15,7 +16,7 @@ impl Session {
     pub(crate) fn create_schema(
         &self,
         name: &str,
-        if_not_exists: bool,
+        (if_not_exists, owner): (bool, Option<&NamedRole>),
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         self.write_alone(cancel)?;
@@ -28,7 +29,13 @@ impl Session {
             }
             return Err(already_exists(name));
         }
+        let owner = owner.map(|it| self.owner_to_be(it)).transpose()?;
         self.put_schema(name)?;
+        match owner {
+            None => self.own(ObjectKind::Schema, name)?,
+            Some(RoleId::BOOTSTRAP) => {}
+            Some(owner) => self.put_rights((ObjectKind::Schema, name), Some(Rights::of(owner)))?,
+        }
         Ok(done("CREATE SCHEMA"))
     }
 
@@ -82,6 +89,10 @@ impl Session {
             }
         }
         self.move_comment(["schema", name, ""], Some(["schema", to, ""]))?;
+        let rights = snapshot.rights(ObjectKind::Schema, name);
+        if rights != Rights::of(RoleId::BOOTSTRAP) {
+            self.put_rights((ObjectKind::Schema, to), Some(rights))?;
+        }
         self.remove_schema(name)?;
         Ok(done("ALTER SCHEMA"))
     }

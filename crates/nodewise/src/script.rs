@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use binder::Statement;
+use binder::{Statement, TransactionModes, TransactionStatement};
 use stdx::Nanos;
 use stdx::stack::{self, Deep};
 use stdx::sync::Arc;
@@ -10,8 +10,9 @@ use storage::CatalogSnapshot;
 use types::SqlResult;
 
 use crate::plan_cache::CachedPlan;
+use crate::similar_statements::Similar;
 use crate::starting::Started;
-use crate::{Answer, Session};
+use crate::{Answer, Session, Value};
 
 /// The statements of a text that have not run yet.
 pub struct Script {
@@ -26,6 +27,8 @@ pub struct Script {
 enum Step {
     /// The only one, planned before, on these tables.
     Planned(Box<CachedPlan>, Arc<CatalogSnapshot>),
+    /// The only one, like others that have come, with its values.
+    Similar(Box<(Similar, Vec<Value>)>),
     Statement(Box<Deep<Statement>>),
 }
 
@@ -45,6 +48,11 @@ impl Session {
     /// Reads a text. An error fails the transaction that is open.
     pub fn script(&mut self, sql: &str) -> SqlResult<Script> {
         let started = self.database.machine.now();
+        if let Some(statement) = plain_transaction(sql) {
+            let statement = Deep::new(Statement::Transaction(statement), 1);
+            let steps = VecDeque::from([Step::Statement(Box::new(statement))]);
+            return Ok(Script { text: sql.into(), steps, is_single: true, parsing: Nanos(0) });
+        }
         let is_known = self.settings.plan_cache && self.database.plans.knows(sql);
         let refreshed = if is_known { self.refresh() } else { Ok(()) };
         self.end_parsing(refreshed)?;
@@ -59,6 +67,13 @@ impl Session {
         {
             let parsing = self.database.machine.now() - started;
             let steps = VecDeque::from([Step::Planned(Box::new(cached), snapshot)]);
+            return Ok(Script { text: sql.into(), steps, is_single: true, parsing });
+        }
+        if self.settings.plan_cache
+            && let Some(similar) = self.similar(sql)
+        {
+            let parsing = self.database.machine.now() - started;
+            let steps = VecDeque::from([Step::Similar(Box::new(similar))]);
             return Ok(Script { text: sql.into(), steps, is_single: true, parsing });
         }
         let statements = binder::parse::parse(sql);
@@ -90,9 +105,14 @@ impl Session {
         let text = script.text.clone();
         Some(match step {
             Step::Planned(cached, snapshot) => self.start(&text, |session, cancel| {
+                session.check_asked(&cached.asked)?;
                 session.note_reads(&cached.plan, &cached.unknown);
                 session.begin_plan_on(&cached.plan, &snapshot, &cached.schema, cancel)
             }),
+            Step::Similar(it) => {
+                let (similar, values) = *it;
+                self.start_similar(&text, &similar, &values)
+            }
             Step::Statement(statement) => {
                 let levels = statement.levels();
                 // A plan that is kept is dropped by whoever drops it, with the stack that there is then.
@@ -104,5 +124,18 @@ impl Session {
                 })
             }
         })
+    }
+}
+
+/// The words that most clients say around a transaction, which need no parser; nothing of all else.
+fn plain_transaction(sql: &str) -> Option<TransactionStatement> {
+    let text = sql.trim_ascii();
+    let word = text.strip_suffix(';').unwrap_or(text).trim_ascii_end();
+    let is = |it: &&str| word.eq_ignore_ascii_case(it);
+    let begin = TransactionStatement::Begin { modes: TransactionModes::default(), is_start: false };
+    match ["BEGIN", "COMMIT", "END", "ROLLBACK"].iter().position(is)? {
+        0 => Some(begin),
+        1 | 2 => Some(TransactionStatement::Commit { chain: false }),
+        _ => Some(TransactionStatement::Rollback { chain: false }),
     }
 }

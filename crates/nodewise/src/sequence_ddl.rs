@@ -8,8 +8,8 @@ use binder::{ColumnDefinition, Numbering, SequenceChange, SequenceOptions};
 use stdx::sync::Arc;
 use storage::{Counter, Rules, Sequence, Table};
 use types::{
-    DataType, SequenceDefinition, SequenceOwner, SequencePosition, SqlError, SqlResult, SqlState,
-    names,
+    DataType, ObjectKind, SequenceDefinition, SequenceOwner, SequencePosition, SqlError, SqlResult,
+    SqlState, names,
 };
 
 use crate::answer::done;
@@ -51,7 +51,8 @@ impl Session {
         catalog.snapshot().check_free(name)?;
         let counter = Counter::new(catalog.next_number(), definition.beginning());
         let id = catalog.next_number();
-        self.put_sequence(Sequence { id, name: name.to_owned(), definition, owner, counter })
+        self.put_sequence(Sequence { id, name: name.to_owned(), definition, owner, counter })?;
+        self.own(ObjectKind::Sequence, name)
     }
 
     pub(crate) fn put_sequence(&self, sequence: Sequence) -> SqlResult<()> {
@@ -163,6 +164,7 @@ impl Session {
         // In this order, so that the counter is never gone when this is done again.
         self.put_sequence(renamed)?;
         self.move_comments(&old.name, new)?;
+        self.move_rights(&old.name, new)?;
         self.catalog().drop_sequence(&old.name)?;
         self.note(|| Operation::drop_sequence(&old.name))?;
         for (table, places) in self.asking(&old.name)? {

@@ -11,10 +11,13 @@ use journal::{Lsn, Record};
 use stdx::sync::Arc;
 use stdx::sync::atomic::Ordering;
 use storage::{CatalogSnapshot, Counted, Logged, Sequence};
-use types::{SequencePosition, SqlError, SqlResult, SqlState, names};
+use types::{
+    ObjectKind, Privileges, RoleId, SequencePosition, SqlError, SqlResult, SqlState, names,
+};
 
 use crate::durability::{Operation, journal_error};
 use crate::given_numbers::GivenNumbers;
+use crate::roles::Authority;
 use crate::search_path::SearchPath;
 use crate::{Database, Session};
 
@@ -27,6 +30,8 @@ struct SeenSequences {
     snapshot: Arc<CatalogSnapshot>,
     numbers: Arc<GivenNumbers>,
     is_read_only: bool,
+    /// What who runs the statement may; `None` of the superuser that is always there.
+    authority: Option<Authority>,
     /// Where names are looked for that say no schema, and where those in `pg_temp` are.
     path: SearchPath,
     temporary: String,
@@ -49,6 +54,7 @@ impl Session {
             snapshot,
             numbers: self.numbers.clone(),
             is_read_only: self.modes().read_only,
+            authority: (self.role() != RoleId::BOOTSTRAP).then(|| self.authority()),
         })
     }
 
@@ -87,6 +93,29 @@ impl SeenSequences {
                 SqlError::new(SqlState::UNDEFINED_TABLE, message)
             }
         })
+    }
+
+    /// Errors: 42501 without one of some rights on a sequence.
+    fn check_rights(&self, sequence: &Sequence, some: Privileges) -> SqlResult<()> {
+        let Some(own) = &self.authority else { return Ok(()) };
+        let of = (ObjectKind::Sequence, sequence.name.as_str());
+        match own.held(of).has_any(some) {
+            true => Ok(()),
+            false => Err(own.denied(of)),
+        }
+    }
+
+    /// Whether a number may be asked for: who may add rows to a table may have the numbers of its identity.
+    fn check_next(&self, sequence: &Sequence) -> SqlResult<()> {
+        let table = sequence.owner.as_ref().filter(|it| it.is_identity).map(|it| &*it.table);
+        let adds =
+            self.authority.as_ref().zip(table).is_some_and(|(own, table)| {
+                own.may((ObjectKind::Relation, table), Privileges::INSERT)
+            });
+        match adds {
+            true => Ok(()),
+            false => self.check_rights(sequence, Privileges::USAGE | Privileges::UPDATE),
+        }
     }
 
     fn check_writable(&self, function: &str) -> SqlResult<()> {
@@ -128,6 +157,7 @@ impl SeenSequences {
 impl Sequences for SeenSequences {
     fn next(&self, name: &str, count: usize, into: &mut Vec<i64>) -> SqlResult<()> {
         let sequence = self.find(name)?;
+        self.check_next(sequence)?;
         self.check_writable("nextval")?;
         let mut counted = sequence.counter.lock();
         let (mut taken, mut ends) = (0, false);
@@ -165,6 +195,7 @@ impl Sequences for SeenSequences {
 
     fn current(&self, name: &str) -> SqlResult<i64> {
         let sequence = self.find(name)?;
+        self.check_rights(sequence, Privileges::USAGE | Privileges::SELECT)?;
         self.numbers.given.lock().last.get(&sequence.id).copied().ok_or_else(|| {
             let message = format!(
                 "currval of sequence \"{}\" is not yet defined in this session",
@@ -176,8 +207,12 @@ impl Sequences for SeenSequences {
 
     fn last(&self) -> SqlResult<i64> {
         let given = self.numbers.given.lock();
-        let newest = given.newest.filter(|id| self.snapshot.sequences().any(|it| it.id == *id));
-        newest.and_then(|it| given.last.get(&it).copied()).ok_or_else(|| {
+        let newest = given.newest;
+        let newest = newest.and_then(|id| self.snapshot.sequences().find(|it| it.id == id));
+        if let Some(sequence) = newest {
+            self.check_rights(sequence, Privileges::USAGE | Privileges::SELECT)?;
+        }
+        newest.and_then(|it| given.last.get(&it.id).copied()).ok_or_else(|| {
             let message = "lastval is not yet defined in this session";
             SqlError::new(SqlState::NOT_IN_STATE, message)
         })
@@ -185,6 +220,7 @@ impl Sequences for SeenSequences {
 
     fn set(&self, name: &str, number: i64, is_called: bool) -> SqlResult<()> {
         let sequence = self.find(name)?;
+        self.check_rights(sequence, Privileges::UPDATE)?;
         self.check_writable("setval")?;
         let definition = &sequence.definition;
         if !(definition.min..=definition.max).contains(&number) {

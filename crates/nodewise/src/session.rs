@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use stdx::sync::atomic::{AtomicBool, Ordering};
 use stdx::sync::{Arc, Mutex};
-use types::{SqlError, SqlResult, SqlState};
+use types::{RoleId, SqlResult};
 
 use crate::activity::Registered;
 use crate::client_settings::ClientSettings;
@@ -14,6 +14,7 @@ use crate::notice::Notice;
 use crate::reads::Reads;
 use crate::search_path::SearchPath;
 use crate::settings::Settings;
+use crate::similar_statements::SimilarStatements;
 use crate::transaction_state::{Block, Writing};
 use crate::under_way::UnderWay;
 use crate::{CancelToken, Database, NoProgress, Prepared, Progress};
@@ -28,6 +29,8 @@ pub struct Session {
     pub(crate) progress: Arc<dyn Progress>,
     /// Prepared statements by name.
     pub(crate) prepared: HashMap<String, Prepared>,
+    /// Statements by their texts without integers.
+    pub(crate) similar: SimilarStatements,
     /// Its number among all sessions.
     pub(crate) number: u64,
     /// How deep the trees of the statement that runs can be.
@@ -47,7 +50,7 @@ pub struct Session {
     pub(crate) activity: Registered,
     /// The settings as the client knows them.
     told: ClientSettings,
-    /// Who its client is, and what it calls the database.
+    /// What its client says.
     pub(crate) client: Client,
     /// What was said and not taken yet.
     pub(crate) notices: Mutex<Vec<Notice>>,
@@ -59,18 +62,22 @@ pub struct Session {
     pub(crate) has_temporary: AtomicBool,
     /// Where it looks for names when nobody has said anything, and there are no other schemas.
     pub(crate) usual_path: SearchPath,
+    /// The role that its client came in as.
+    pub(crate) login: RoleId,
+    /// On whose behalf it does something, instead of its own.
+    pub(crate) acting: Option<RoleId>,
 }
 
-/// Who a client is.
+/// What a client says of itself.
 #[derive(Clone, Debug)]
 pub(crate) struct Client {
-    pub(crate) user: String,
+    /// What it calls the database: there is one, under any name.
     pub(crate) database: String,
 }
 
 impl Default for Client {
     fn default() -> Self {
-        Self { user: "nodewise".to_owned(), database: "nodewise".to_owned() }
+        Self { database: "nodewise".to_owned() }
     }
 }
 
@@ -98,6 +105,7 @@ impl Session {
             settings: Settings::default(),
             progress: Arc::new(NoProgress),
             prepared: HashMap::new(),
+            similar: SimilarStatements::default(),
             running: Arc::new(Mutex::new(CancelToken::new())),
             block: None,
             writing,
@@ -108,6 +116,8 @@ impl Session {
             may_use_files: true,
             has_temporary: AtomicBool::new(false),
             usual_path: SearchPath::usual(),
+            login: RoleId::BOOTSTRAP,
+            acting: None,
             reads: Mutex::default(),
             frames: Frames::default(),
         }
@@ -126,11 +136,6 @@ impl Session {
     /// Its number among all sessions of the database.
     pub fn number(&self) -> u64 {
         self.number
-    }
-
-    /// Says who its client is, and what it calls the database: there is one, under any name.
-    pub fn set_client(&mut self, user: &str, database: &str) {
-        self.client = Client { user: user.to_owned(), database: database.to_owned() };
     }
 
     /// From now on no statement of it reads or writes files of the machine that it names.
@@ -171,17 +176,6 @@ impl Session {
     /// What was said since it was last asked.
     pub fn take_notices(&mut self) -> Vec<Notice> {
         std::mem::take(&mut *self.notices.lock())
-    }
-
-    /// Whether a statement may name files. Errors: 42501.
-    pub(crate) fn check_files(&self) -> SqlResult<()> {
-        if self.may_use_files {
-            return Ok(());
-        }
-        let message = "permission denied for the files of the server";
-        Err(SqlError::new(SqlState("42501"), message).with_hint(
-            "its clients on the Unix socket may name them, and others with --allow-files",
-        ))
     }
 
     /// A handle with which another thread, or a signal, ends the running statement.

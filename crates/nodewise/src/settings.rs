@@ -6,6 +6,7 @@ use storage::{COMPRESS_FROM, Placement};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::client_settings::ClientSettings;
+use crate::roles::ChosenRoles;
 use crate::scheduling::Scheduling;
 use crate::setting::Setting;
 
@@ -38,6 +39,8 @@ pub struct Settings {
     pub synchronous_commit: bool,
     /// What clients of PostgreSQL say.
     pub(crate) client: ClientSettings,
+    /// Who the session has become.
+    pub(crate) roles: ChosenRoles,
 }
 
 /// Which near-unique texts are compressed.
@@ -89,6 +92,7 @@ impl Default for Settings {
             isolation: Isolation::default(),
             synchronous_commit: true,
             client: ClientSettings::default(),
+            roles: ChosenRoles::default(),
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::answer::done;
 use crate::begun_rows::BegunRows;
 use crate::copy::{CopyFormat, CopyIn, CopyOut};
 use crate::cursor::Cursor;
+use crate::similar_statements::Similar;
 use crate::statement_counts::Kind;
 use crate::{Answer, CancelToken, Prepared, Session, Value};
 
@@ -90,6 +91,26 @@ impl Session {
         })
     }
 
+    /// Starts a statement of a text like others.
+    pub(crate) fn start_similar(
+        &mut self,
+        text: &str,
+        similar: &Similar,
+        values: &[Value],
+    ) -> SqlResult<Started> {
+        let Similar { prepared, normalized } = similar;
+        let started = self.with_levels(prepared.0.levels(), |session| {
+            session.start_as_it_is(text, |session, cancel| {
+                if let Some(it) = &session.under_way {
+                    it.record.work.normalized.get_or_init(|| normalized.clone());
+                }
+                session.begin_prepared(prepared, values, cancel)
+            })
+        });
+        // Its places are not those of this text.
+        started.map_err(|error| SqlError { position: None, ..error })
+    }
+
     /// All that a statement gives.
     pub(crate) fn whole(&mut self, started: Started) -> SqlResult<Answer> {
         match started {
@@ -117,7 +138,8 @@ impl Session {
             Statement::Query { query } => {
                 Ok(Begun::Rows(Box::new(self.begin_select(&query, kept, cancel)?)))
             }
-            Statement::CopyTo { query, place: CopyPlace::Client, options } => {
+            Statement::CopyTo { query, of, place: CopyPlace::Client, options } => {
+                let query = self.copied_rows(query, of)?;
                 let (rows, format) = self.begin_copy_to(&query, &options, cancel)?;
                 Ok(Begun::CopyOut(Box::new(rows), format))
             }

@@ -31,7 +31,10 @@ impl Session {
         statement: Statement,
         cancel: CancelToken,
     ) -> SqlResult<Answer> {
-        match self.with_names(statement)? {
+        let statement = self.with_names(statement)?;
+        self.check_statement(&statement)?;
+        match statement {
+            Statement::Roles(it) => self.run_roles(it, &cancel),
             it @ (Statement::Query { .. } | Statement::Execute { .. }) => {
                 self.run_within(it, &cancel)
             }
@@ -63,7 +66,8 @@ impl Session {
             Statement::CopyFrom { table, columns, place: CopyPlace::File(path), options } => {
                 self.copy_from(&table, &columns, &path, &options, &cancel)
             }
-            Statement::CopyTo { query, place: CopyPlace::File(path), options } => {
+            Statement::CopyTo { query, of, place: CopyPlace::File(path), options } => {
+                let query = self.copied_rows(query, of)?;
                 self.copy_to(&query, &path, &options, &cancel)
             }
             Statement::CopyFrom { .. } | Statement::CopyTo { .. } => {
@@ -177,8 +181,8 @@ impl Session {
             }
             Statement::Comment { of, text } => self.comment_on(&of, text.as_deref(), cancel),
             Statement::Summarize { query } => self.summarize(&query, cancel),
-            Statement::CreateSchema { name, if_not_exists } => {
-                self.create_schema(&name, if_not_exists, cancel)
+            Statement::CreateSchema { name, owner, if_not_exists } => {
+                self.create_schema(&name, (if_not_exists, owner.as_ref()), cancel)
             }
             Statement::RenameSchema { name, to } => self.rename_schema(&name, &to, cancel),
             Statement::DropSchema { names, if_exists, cascade } => {
@@ -233,7 +237,7 @@ impl Session {
             return Err(SqlError::unsupported(message));
         }
         if name.eq_ignore_ascii_case("temp_directory") {
-            self.check_files()?;
+            self.check_files(true)?;
         }
         if set_of_database(&self.database, &name.to_ascii_lowercase(), value)? {
             return Ok(done("SET"));
@@ -247,7 +251,9 @@ impl Session {
     }
 
     pub(crate) fn reset_all(&mut self) -> SqlResult<Answer> {
-        self.settings = Settings::default();
+        // Who somebody is, is reset by itself.
+        self.settings = Settings { roles: self.settings.roles, ..Settings::default() };
+        self.tell_roles();
         self.block.iter_mut().for_each(|it| it.lasting = None);
         Ok(done("RESET"))
     }
@@ -278,7 +284,7 @@ impl Session {
     ) -> SqlResult<BegunRows> {
         let started = self.database.machine.now();
         let catalog = StatementCatalog::new(self);
-        let Planned { plan, basis, unknown, planning } =
+        let Planned { plan, basis, unknown, asked, planning } =
             self.planned(&catalog, query, cancel, |_| Ok(()))?;
         let rows = self.begin_plan(&plan, catalog.tables(&plan), cancel)?;
         if let (Some(text), Some(basis)) = (text, basis) {
@@ -286,7 +292,7 @@ impl Session {
             // The plan is one of any time zone.
             let schema = schema_of(&plan.output);
             let plan = Arc::new(plan);
-            let cached = CachedPlan { basis, options, plan, unknown, schema };
+            let cached = CachedPlan { basis, options, plan, unknown, asked, schema };
             self.database.plans.put(text, cached);
         }
         Ok(BegunRows { started, planning, ..rows })

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use binder::bind::SessionFacts;
+use binder::bind::{Asked, SessionFacts};
 use plan::Plan;
 use stdx::sync::{Arc, Mutex};
 use storage::{CatalogSnapshot, Table};
@@ -35,6 +35,8 @@ pub(crate) struct StatementCatalog<'a> {
     is_loose: bool,
     /// Whether the frames of the session are among the tables.
     has_frames: bool,
+    /// Whether who plans on it asks for the rights of the role that runs the statement.
+    is_checked: bool,
     /// Where names are looked for that say no schema.
     path: SearchPath,
     /// Names that were looked for before those that were found.
@@ -52,7 +54,7 @@ impl<'a> StatementCatalog<'a> {
         let transient = Mutex::new(HashMap::new());
         let unread = Mutex::new(HashMap::new());
         let (failed_view, asked) = (Mutex::new(None), Mutex::default());
-        let (is_loose, has_frames) = (false, true);
+        let (is_loose, has_frames, is_checked) = (false, true, true);
         let (path, absent) = (session.search_path(&snapshot), Mutex::default());
         Self {
             session,
@@ -66,12 +68,23 @@ impl<'a> StatementCatalog<'a> {
             absent,
             is_loose,
             has_frames,
+            is_checked,
         }
     }
 
     /// The same for a plan that was made before and did not stay: its tables change so that their bounds do.
     pub(crate) fn loosened(self, is_loose: bool) -> Self {
         Self { is_loose, ..self }
+    }
+
+    /// The same for queries of the system's own, or for those that are not run yet: nobody's rights are asked.
+    pub(crate) fn unchecked(self) -> Self {
+        Self { is_checked: false, ..self }
+    }
+
+    /// Whether who runs the statement has the rights that it needs. Errors: 42501.
+    pub(crate) fn check_asked(&self, asked: &Asked) -> SqlResult<()> {
+        if self.is_checked { self.session.check_asked(asked) } else { Ok(()) }
     }
 
     /// What planning sees of a table.
@@ -96,7 +109,10 @@ impl<'a> StatementCatalog<'a> {
             return Some(table.clone());
         }
         let rows = match schema {
-            views::SCHEMA => views::rows_of(name, &self.session.database, &self.session.settings)?,
+            views::SCHEMA => {
+                let (database, settings) = (&self.session.database, &self.session.settings);
+                views::rows_of(name, database, settings, self.session)?
+            }
             _ => pg_catalog::rows_of(schema, name, self.session)?,
         };
         match rows.and_then(|rows| self.session.table_of(&key, &rows)) {

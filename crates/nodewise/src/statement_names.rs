@@ -1,8 +1,8 @@
 //! Statements with the names of relations that they mean, in the place of those that they say ([`crate::resolution`]).
 
 use binder::{
-    ColumnAlteration, ColumnDefinition, Constraints, IdentityChange, Numbering, RuleChange,
-    SequenceChange, SequenceOptions, Statement, TableChange,
+    ColumnAlteration, ColumnDefinition, Constraints, ExpressionChange, IdentityChange, Numbering,
+    RuleChange, SequenceChange, SequenceOptions, Statement, TableChange,
 };
 use types::{SqlResult, names};
 
@@ -86,6 +86,10 @@ impl Session {
             RuleChange::Add(constraints) => self.name_constraints(table, constraints),
             RuleChange::Default { default: Some(default), .. } => {
                 *default = self.kept_default(table, default)?;
+                Ok(())
+            }
+            RuleChange::Expression { change: ExpressionChange::Set(expression), .. } => {
+                *expression = self.kept_default(table, expression)?;
                 Ok(())
             }
             RuleChange::Column(ColumnAlteration::Add { column, constraints, .. }) => {

@@ -61,10 +61,10 @@ impl Entry {
 }
 
 impl StatementTexts {
-    /// A statement has ended well.
-    pub(crate) fn add(&self, text: &str, took: Nanos, rows: u64) {
+    /// A statement has ended well; with what it is counted as, where that is known.
+    pub(crate) fn add(&self, text: &str, key: Option<&Arc<str>>, took: Nanos, rows: u64) {
         let mut kept = self.0.lock();
-        let key = match kept.known.get(text) {
+        let key = match key.or_else(|| kept.known.get(text)) {
             Some(key) => key.clone(),
             None => kept.learn(text),
         };
@@ -128,10 +128,10 @@ mod tests {
     #[test]
     fn texts_are_bounded_and_those_of_many_calls_stay() {
         let texts = StatementTexts::default();
-        (0..5).for_each(|it| texts.add(&format!("SELECT {it}"), Nanos(1), 1));
+        (0..5).for_each(|it| texts.add(&format!("SELECT {it}"), None, Nanos(1), 1));
         assert_eq!(texts.list().len(), 1);
         for it in 0..ENTRIES_MAX * 2 {
-            texts.add(&format!("SELECT a{it}"), Nanos(1), 0);
+            texts.add(&format!("SELECT a{it}"), None, Nanos(1), 0);
         }
         let list = texts.list();
         assert!(list.len() <= ENTRIES_MAX, "{}", list.len());

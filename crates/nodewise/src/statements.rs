@@ -55,6 +55,8 @@ pub(crate) struct Work {
     pub(crate) kind: OnceLock<Kind>,
     /// Rows that it gave or changed.
     pub(crate) rows: AtomicU64,
+    /// What it is counted as, where that is known.
+    pub(crate) normalized: OnceLock<Arc<str>>,
     /// Its plan, where slow statements are told with plans.
     pub(crate) plan: OnceLock<String>,
     /// Nanoseconds in which its session did something for it.

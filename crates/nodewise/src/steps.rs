@@ -176,7 +176,8 @@ impl Session {
         last: &Statement,
         declared: &[Option<DataType>],
     ) -> SqlResult<Generic> {
-        let catalog = StatementCatalog::new(self);
+        // Rights are asked when it runs.
+        let catalog = StatementCatalog::new(self).unchecked();
         let mut types = declared.to_vec();
         let planned = self.plan_each(first, last, &catalog, &mut types);
         let output = match planned {
@@ -185,8 +186,8 @@ impl Session {
             Err(error) if error.state == SqlState::FEATURE_NOT_SUPPORTED => None,
             Err(error) => return Err(error),
         };
-        let (basis, options) = (Arc::default(), catalog.planning());
-        Ok(Generic { basis, options, moments: None, plan: GenericPlan::None, types, output })
+        let (basis, asked, options) = (Arc::default(), Arc::default(), catalog.planning());
+        Ok(Generic::new((basis, options), None, GenericPlan::None, (types, output, asked)))
     }
 
     fn plan_each(

@@ -61,6 +61,7 @@ impl Session {
         }
         if what == Discarded::All {
             self.prepared.clear();
+            self.settings.roles = Default::default();
             self.reset_all()?;
         }
         Ok(done(match what {

@@ -14,7 +14,8 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 pub use binder::quoted_name;
-use types::numeric::interval::{self, Interval};
+use types::numeric::interval::Interval;
+use types::numeric::interval_text;
 use types::numeric::{bytes, format, uuid};
 use types::{DataType as SqlType, Zone};
 
@@ -67,7 +68,7 @@ impl<'a> Cells<'a> {
                 Kind::Timestamp(array.as_primitive())
             }
             DataType::Timestamp(TimeUnit::Microsecond, Some(zone)) => {
-                let zone = Zone::named(zone).unwrap_or_default();
+                let zone = Zone::of_arrow_name(zone).unwrap_or_default();
                 Kind::Moment(array.as_primitive(), Box::new(zone))
             }
             DataType::Time64(TimeUnit::Microsecond) => Kind::Time(array.as_primitive()),
@@ -127,7 +128,7 @@ impl<'a> Cells<'a> {
                 Ok(())
             }
             Kind::Interval(it) => {
-                interval::format(parts(it.value(row)), out);
+                interval_text::format(parts(it.value(row)), out);
                 Ok(())
             }
             Kind::Uuid(it) => {

@@ -42,6 +42,8 @@ impl Session {
     /// What comes before a statement: whether it may run, and on which tables.
     pub(crate) fn begin_statement(&mut self) -> SqlResult<()> {
         self.enter()?;
+        // What a statement that failed inside has left.
+        self.acting = None;
         let Some(block) = &mut self.block else {
             self.reads.lock().clear();
             return Ok(());
@@ -194,7 +196,9 @@ impl Session {
             Statement::Release { name } => {
                 self.block()?.check()?;
                 let place = self.find_savepoint(&name)?;
-                self.block()?.savepoints.truncate(place);
+                let block = self.block()?;
+                block.modes.read_only = block.savepoints[place].read_only;
+                block.savepoints.truncate(place);
                 Ok(done("RELEASE"))
             }
             Statement::RollbackTo { name } => self.rollback_to(&name),
@@ -292,7 +296,8 @@ impl Session {
         let Some(block) = block else { return Err(no_block("SAVEPOINT")) };
         block.check()?;
         let (lasting, constraints) = (block.lasting.clone(), block.constraints.clone());
-        let savepoint = Savepoint { name, written, settings, lasting, constraints };
+        let read_only = block.modes.read_only;
+        let savepoint = Savepoint { name, written, settings, lasting, constraints, read_only };
         block.savepoints.push(savepoint);
         Ok(done("SAVEPOINT"))
     }
@@ -303,8 +308,9 @@ impl Session {
         block.failed = false;
         // The savepoint itself stays.
         block.savepoints.truncate(place + 1);
-        let Savepoint { written, settings, lasting, constraints, name: _ } =
+        let Savepoint { written, settings, lasting, constraints, read_only, name: _ } =
             &block.savepoints[place];
+        block.modes.read_only = *read_only;
         let written = written.clone();
         block.lasting = lasting.clone();
         block.constraints = constraints.clone();

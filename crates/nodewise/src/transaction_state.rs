@@ -47,6 +47,8 @@ pub(crate) struct Savepoint {
     pub(crate) settings: Settings,
     pub(crate) lasting: Option<Box<Settings>>,
     pub(crate) constraints: ConstraintModes,
+    /// Whether the transaction was READ ONLY: SET TRANSACTION behind it says so until its end.
+    pub(crate) read_only: bool,
 }
 
 /// What SET CONSTRAINTS has said in a transaction.

@@ -9,8 +9,8 @@ use binder::view_text::with_relation_renamed;
 use stdx::sync::Arc;
 use storage::CatalogSnapshot;
 use types::{
-    CatalogView, DataType, SqlError, SqlResult, SqlState, TableId, UsedRelation, ViewDefinition,
-    names,
+    CatalogView, DataType, ObjectKind, SqlError, SqlResult, SqlState, TableId, UsedRelation,
+    ViewDefinition, names,
 };
 
 use crate::answer::done;
@@ -50,7 +50,7 @@ impl Session {
             (Some(_), true, _) => {}
             _ => snapshot.check_free(&name)?,
         }
-        let BoundView { query, levels, columns, uses } = self.bound_view(&query, &columns)?;
+        let BoundView { query, levels, columns, uses, .. } = self.bound_view(&query, &columns)?;
         let is_above = uses.iter().any(|it| names::is_temporary(&it.name));
         if is_above && !names::is_temporary(&name) {
             // What it is made of goes with the session, and so does it.
@@ -60,7 +60,15 @@ impl Session {
             let name = names::joined(&self.temporary_schema(), &own);
             self.snapshot().check_free(&name)?;
             let (id, materialized) = (TableId(0), None);
-            self.put_view(ViewDefinition { id, name, columns, query, levels, uses, materialized })?;
+            self.put_own_view(ViewDefinition {
+                id,
+                name,
+                columns,
+                query,
+                levels,
+                uses,
+                materialized,
+            })?;
             return Ok(done("CREATE VIEW"));
         }
         if let Some(old) = &old {
@@ -72,7 +80,7 @@ impl Session {
             }
         }
         let (id, materialized) = (TableId(0), None);
-        self.put_view(ViewDefinition { id, name, columns, query, levels, uses, materialized })?;
+        self.put_own_view(ViewDefinition { id, name, columns, query, levels, uses, materialized })?;
         Ok(done("CREATE VIEW"))
     }
 
@@ -83,12 +91,21 @@ impl Session {
         let now = catalog.wall_clock();
         let environment =
             Environment { catalog: &catalog, session: &catalog, now, moments: None, check: &check };
-        catalog.planned(bind_view(&query.0, names, &environment))
+        let bound = catalog.planned(bind_view(&query.0, names, &environment))?;
+        catalog.check_asked(&bound.asked)?;
+        Ok(bound)
     }
 
     pub(crate) fn put_view(&self, view: ViewDefinition) -> SqlResult<()> {
         let view = self.catalog().put_view(view);
         self.note(|| Operation::view(&view))
+    }
+
+    /// A view that who runs the statement makes.
+    pub(crate) fn put_own_view(&self, view: ViewDefinition) -> SqlResult<()> {
+        let (is_new, name) = (self.snapshot().view(&view.name).is_none(), view.name.clone());
+        self.put_view(view)?;
+        if is_new { self.own(ObjectKind::Relation, &name) } else { Ok(()) }
     }
 
     /// A view that is there. Errors: 42809 and 42P01.
@@ -122,6 +139,7 @@ impl Session {
         let old = self.existing_view(name)?;
         self.snapshot().check_free(to)?;
         self.move_comments(name, to)?;
+        self.move_rights(name, to)?;
         self.catalog().drop_view(name)?;
         self.note(|| Operation::drop_view(name))?;
         self.put_view(ViewDefinition { name: to.to_owned(), ..ViewDefinition::clone(&old) })?;

@@ -7,13 +7,14 @@
 use std::collections::BTreeSet;
 use std::ops::{Deref, DerefMut};
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::RecordBatch;
 use binder::Isolation;
 use journal::Record;
 use stdx::sync::{Arc, Mutex};
 use storage::{CatalogSnapshot, Table, TableDesign, new_row_ids};
 use types::{SqlError, SqlResult, SqlState};
 
+use crate::change::Replaced;
 use crate::committing::{RowChange, is_alike};
 use crate::conflict::{concurrent_update, no_transaction};
 use crate::key_locks::KeysOfChange;
@@ -219,10 +220,7 @@ impl Session {
 
     /// Whether foreign keys ask for rows of a table, or for those that its rows refer to.
     fn is_referential(tables: &CatalogSnapshot, table: &Table) -> bool {
-        let refers = |it: &Arc<Table>| {
-            it.rules().references.iter().any(|it| it.parent.eq_ignore_ascii_case(&table.name))
-        };
-        !table.rules().references.is_empty() || tables.each_table().any(refers)
+        !table.rules().references.is_empty() || tables.is_referred(&table.name)
     }
 
     /// Whether a statement that changes such rows writes alone: it would take too many locks, or writes files.
@@ -239,7 +237,7 @@ impl Session {
         old: &Arc<Table>,
         gone: &[u64],
         rows: &[RecordBatch],
-        replaced: &[ArrayRef],
+        replaced: Replaced<'_>,
         cancel: &CancelToken,
     ) -> SqlResult<bool> {
         let went = old.row_ids(gone);
@@ -248,7 +246,8 @@ impl Session {
         let wanted = keys.locks(old, &went);
         self.wait_for_locks(cancel, |locks, owner| locks.take(owner, &wanted))?;
         let (newest, _) = self.database.newest();
-        let change = RowChange { old, gone, went: &went, rows, ids: new_row_ids(count) };
+        let (ids, keeps_keys) = (new_row_ids(count), matches!(replaced, Replaced::Alike));
+        let change = RowChange { old, gone, went: &went, rows, ids, keeps_keys };
         // What refers to it, and what it refers to, is asked when it is changed.
         let is_referential = Self::is_referential(&newest, old);
         if is_referential && self.keeps_picture() {

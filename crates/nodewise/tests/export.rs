@@ -89,10 +89,12 @@ const TABLES: &str = "
     CREATE SEQUENCE numbered_k_seq AS INTEGER;
     CREATE TABLE numbered (id SERIAL, k SMALLINT GENERATED ALWAYS AS IDENTITY (START 9),
         o BIGINT DEFAULT nextval('\"Odd Seq\"'));
-    INSERT INTO numbered (o) VALUES (DEFAULT), (1), (DEFAULT)";
+    INSERT INTO numbered (o) VALUES (DEFAULT), (1), (DEFAULT);
+    CREATE TABLE made (b INTEGER GENERATED ALWAYS AS (a * 2) STORED, a INTEGER, c TEXT AS (a || 'x'));
+    INSERT INTO made (a) VALUES (1), (NULL), (3)";
 
-const NAMES: [&str; 7] =
-    ["moments", "numbered", "plain", "\"Odd/Name\"", "\"odd name\"", "empty", "placed"];
+const NAMES: [&str; 8] =
+    ["made", "moments", "numbered", "plain", "\"Odd/Name\"", "\"odd name\"", "empty", "placed"];
 
 #[test]
 fn an_imported_database_is_the_exported_one() {
@@ -111,6 +113,7 @@ fn an_imported_database_is_the_exported_one() {
         "SELECT table_name, index_name, kind, columns FROM nodewise.indexes ORDER BY ALL",
         "SELECT * FROM nodewise.sequences ORDER BY ALL",
         "SELECT table_name, column_name, data_type, nullable FROM nodewise.columns ORDER BY ALL",
+        "SELECT column_name, is_generated, generation_expression FROM information_schema.columns ORDER BY ALL",
     ];
     for sql in same {
         assert_eq!(rows(&mut second, sql), rows(&mut first, sql), "{sql}");

@@ -145,3 +145,91 @@ fn a_plan_that_is_kept_through_changes_is_made_anew_when_what_it_rests_on_is_not
         }
     }
 }
+
+#[test]
+fn texts_that_differ_in_integers_are_one_statement_and_mean_what_they_say() {
+    let mut session = session();
+    table_of(&mut session, 1000);
+    let square = |session: &mut Session, id: i64| {
+        let answer = session.query(&format!("SELECT square FROM t WHERE id = {id}")).expect("runs");
+        assert_eq!(answer.schema.field(0).name(), "square");
+        let values = answer.batches.iter();
+        let values = values.map(|it| it.column(0).as_primitive::<Int64Type>().value(0));
+        values.collect::<Vec<i64>>()
+    };
+    for id in [3, 4, 5, 6] {
+        assert_eq!(square(&mut session, id), [id * id]);
+    }
+    for id in [3_000_000_000, 3_000_000_001, 3_000_000_002, 1000] {
+        assert!(square(&mut session, id).is_empty());
+    }
+    for id in [0, 1, 2, 3, 4] {
+        let sql = format!("UPDATE t SET square = square + -{id} WHERE id = {id};");
+        assert_eq!(session.query(&sql).expect("runs").tag, "UPDATE 1");
+        assert_eq!(square(&mut session, id), [id * id - id]);
+        let sql = format!("INSERT INTO t VALUES ({}, {id})", id + 2000);
+        assert_eq!(session.query(&sql).expect("runs").tag, "INSERT 0 1");
+        assert_eq!(square(&mut session, id + 2000), [id]);
+        // The same each time, whether it was read before or not.
+        let error = session.query(&sql).expect_err("twice");
+        assert_eq!(error.state, SqlState::UNIQUE_VIOLATION);
+        let sql = format!("INSERT INTO t VALUES ({}, 1)", id + 3_000_000_000);
+        assert_eq!(session.query(&sql).expect_err("too great").state.0, "22003");
+        let sql = format!("SELECT id + {} FROM t WHERE id = 5", i32::MAX - id as i32);
+        assert_eq!(session.query(&sql).is_err(), id < 5, "{sql}");
+        let sql = format!("DELETE FROM t WHERE id = {}", id + 2000);
+        assert_eq!(session.query(&sql).expect("runs").tag, "DELETE 1");
+    }
+    let calls = "SELECT calls FROM pg_stat_statements
+        WHERE query = 'UPDATE t SET square = square + -$1 WHERE id = $2'";
+    assert_eq!(count(&mut session, calls), 5);
+    // A transaction sees what it has done, and nothing of it is left.
+    session.execute("BEGIN; UPDATE t SET square = 7 WHERE id = 9").expect("runs");
+    session.execute("UPDATE t SET square = 8 WHERE id = 10").expect("runs");
+    session.execute("UPDATE t SET square = 9 WHERE id = 11").expect("runs");
+    assert_eq!((square(&mut session, 10), square(&mut session, 11)), (vec![8], vec![9]));
+    session.execute("ROLLBACK").expect("ends");
+    assert_eq!((square(&mut session, 10), square(&mut session, 11)), (vec![100], vec![121]));
+    // What there is by the name changes.
+    session.execute("ALTER TABLE t DROP COLUMN square").expect("changed");
+    let error = session.query("SELECT square FROM t WHERE id = 12").expect_err("no such column");
+    assert_eq!(error.state.0, "42703");
+    session.execute("ALTER TABLE t ADD COLUMN square BIGINT DEFAULT 5").expect("changed");
+    assert_eq!(square(&mut session, 13), [5]);
+    session.execute("DROP TABLE t").expect("dropped");
+    let error = session.query("SELECT square FROM t WHERE id = 14").expect_err("no table");
+    assert_eq!(error.state, SqlState::UNDEFINED_TABLE);
+}
+
+#[test]
+fn an_update_keeps_keys_only_where_it_leaves_them() {
+    let mut session = session();
+    table_of(&mut session, 2000);
+    session.execute("ALTER TABLE t ADD COLUMN code INTEGER").expect("changed");
+    session.execute("UPDATE t SET code = id").expect("changed");
+    session.execute("CREATE UNIQUE INDEX t_code ON t (code)").expect("made");
+    let tag = |session: &mut Session, sql: &str| session.query(sql).map(|it| it.tag);
+    for (sql, wanted) in [
+        ("UPDATE t SET square = 1 WHERE id = 5", Ok("UPDATE 1")),
+        ("UPDATE t SET id = id WHERE id < 5", Ok("UPDATE 5")),
+        ("UPDATE t SET id = 6 WHERE id = 5", Err(())),
+        ("UPDATE t SET code = 6 WHERE id = 5", Err(())),
+        ("UPDATE t SET code = square WHERE id = 5", Err(())),
+        ("UPDATE t SET id = code, code = id WHERE id = 7", Ok("UPDATE 1")),
+        ("UPDATE t SET code = 2000, square = 3 WHERE id = 5", Ok("UPDATE 1")),
+        ("UPDATE t SET code = 5 WHERE id = 6", Ok("UPDATE 1")),
+        ("UPDATE t SET code = 6 WHERE id = 7", Ok("UPDATE 1")),
+        ("UPDATE t SET square = square + 1", Ok("UPDATE 2000")),
+    ] {
+        let found = tag(&mut session, sql);
+        match wanted {
+            Ok(wanted) => assert_eq!(found.as_deref().ok(), Some(wanted), "{sql}"),
+            Err(()) => {
+                let error = found.expect_err(sql);
+                assert_eq!(error.state, SqlState::UNIQUE_VIOLATION, "{sql}");
+            }
+        }
+    }
+    let distinct = "SELECT count(DISTINCT code) + count(DISTINCT id) FROM t";
+    assert_eq!(count(&mut session, distinct), 4000);
+}

@@ -323,6 +323,8 @@ functions! {
     ArrayOverlap = "array_overlaps",
     /// `value = ANY (array)`: NULL where no item is equal and one, or the value, is NULL.
     ArrayAny = "equals_any",
+    /// An array with another item: array, item, and one subscript for each dimension; a list grows as far as is needed.
+    ArraySetItem = "array_set_item",
     /// An array of texts as a column of arrays with a limit of length stores it: what is too long is an error.
     ArrayFit = "array_fit",
     /// What intervals that are equal have in common, of each item.
@@ -412,6 +414,10 @@ functions! {
     /// The text of a match: text, pattern, start, n-th match, flags, subexpression (all but two may be left out). NULL
     /// when there is none.
     RegexpSubstr = "regexp_substr",
+    /// The subexpressions of the first match of a regular expression as an array, or the match where it has none.
+    RegexpMatch = "regexp_match",
+    /// The parts of a text between matches of a regular expression, as an array.
+    RegexpSplit = "regexp_split_to_array",
     /// The regular expression that a pattern of SIMILAR TO stands for: pattern, escape (one character, or the empty text
     /// for none; a backslash when left out).
     SimilarToEscape = "similar_to_escape",
@@ -466,6 +472,9 @@ functions! {
     MultiplyInterval = "multiply_interval",
     /// An interval divided by a number: the operator.
     DivideInterval = "divide_interval",
+    /// An interval as a type with fields and digits holds it: interval, its last field or an empty text, digits
+    /// of seconds.
+    FitInterval = "fit_interval",
     /// A time of day plus an interval: the operator.
     AddToTime = "add_to_time",
     /// Thirty days as a month.
@@ -530,6 +539,12 @@ functions! {
     ToChar = "to_char",
     /// A moment as text by a template, as the clocks of a time zone show it.
     ToCharInZone = "to_char_in_zone",
+    /// A number as text by a template.
+    ToCharNumber = "to_char_number",
+    /// An interval as text by a template.
+    ToCharInterval = "to_char_interval",
+    /// The number that a text holds by a template.
+    ToNumber = "to_number",
     /// A text as a date: by a template, or as a date is written.
     ToDate = "to_date",
     /// A timestamp without its zone: as it is, since none has one.

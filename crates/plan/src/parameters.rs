@@ -18,6 +18,18 @@ impl Plan {
         plan
     }
 
+    /// Puts other values into `filled`, which this plan has become by values before: what is there is not made again.
+    pub fn fill_again(&self, filled: &mut Self, values: &[Value]) {
+        for (pipeline, filled) in self.pipelines.iter().zip(&mut filled.pipelines) {
+            let pairs = pipeline.expressions().into_iter().zip(filled.expressions_mut());
+            pairs.for_each(|(it, filled)| put_again(it, filled, values));
+        }
+        for (it, filled) in self.recursions.iter().zip(&mut filled.recursions) {
+            it.first.fill_again(&mut filled.first, values);
+            it.step.fill_again(&mut filled.step, values);
+        }
+    }
+
     /// Whether parameters from a number on are in it, and whether in the conditions of a scan, which are made for their values.
     pub fn has_parameters_from(&self, first: usize) -> (bool, bool) {
         let has = |it: &Expr| has_parameter_from(it, first);
@@ -32,6 +44,15 @@ impl Plan {
 fn has_parameter_from(expr: &Expr, first: usize) -> bool {
     let is_one = matches!(expr.kind, ExprKind::Parameter(number) if number >= first);
     is_one || expr.children().into_iter().any(|it| has_parameter_from(it, first))
+}
+
+fn put_again(expr: &Expr, filled: &mut Expr, values: &[Value]) {
+    if let ExprKind::Parameter(number) = expr.kind {
+        filled.kind = ExprKind::Literal(values.get(number).cloned().unwrap_or(Value::Null));
+        return;
+    }
+    let pairs = expr.children().into_iter().zip(filled.children_mut());
+    pairs.for_each(|(it, filled)| put_again(it, filled, values));
 }
 
 fn put(expr: &mut Expr, values: &[Value]) {

@@ -252,6 +252,9 @@ LONG = "SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 10
 
 class Threads(unittest.TestCase):
     def test_control_c_ends_the_statement(self):
+        # What runs behind others is started without a handler.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
         con = nodewise.connect()
         timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
         timer.start()

@@ -19,6 +19,8 @@ pub struct PipelineSize {
     pub bytes: u64,
     /// Morsels that it is cut into.
     pub morsels: u64,
+    /// Whether its rows are counted one by one, and not in batches.
+    pub in_rows: bool,
     /// Nodes that its rows have their homes on; zero when they have none.
     pub homes: usize,
 }
@@ -40,7 +42,8 @@ pub fn fan_out(size: PipelineSize, workers: usize, running: usize) -> FanOut {
     let morsels = usize::try_from(size.morsels).unwrap_or(usize::MAX);
     let small = size.bytes > 0 && size.bytes <= ONE_NODE_BYTES;
     FanOut {
-        inline: size.morsels <= 1 && size.rows <= INLINE_ROWS,
+        // Few rows in many parts, as those of a table that changes, are few all the same.
+        inline: size.rows <= INLINE_ROWS && (size.morsels <= 1 || size.in_rows && size.homes < 2),
         // Rows that were placed on several nodes are read there, unless that is less than to wake somebody.
         one_node: small && (size.homes < 2 || size.rows <= INLINE_ROWS),
         max_workers: share.min(morsels.max(1)),
@@ -52,7 +55,7 @@ mod tests {
     use super::*;
 
     fn size(rows: u64, bytes: u64) -> PipelineSize {
-        PipelineSize { rows, bytes, morsels: rows.div_ceil(65_536), homes: 1 }
+        PipelineSize { rows, bytes, morsels: rows.div_ceil(65_536), in_rows: true, homes: 1 }
     }
 
     #[test]
@@ -60,6 +63,9 @@ mod tests {
         assert!(fan_out(size(0, 0), 8, 1).inline);
         assert!(fan_out(size(4096, 40_000), 8, 1).inline);
         assert!(!fan_out(size(4097, 40_000), 8, 1).inline);
+        let parts = |in_rows, homes| PipelineSize { morsels: 9, in_rows, homes, ..size(9, 70) };
+        assert!(fan_out(parts(true, 1), 8, 1).inline && !fan_out(parts(true, 2), 8, 1).inline);
+        assert!(!fan_out(parts(false, 1), 8, 1).inline, "nine batches may be many rows");
         let small = fan_out(size(1 << 20, 4 << 20), 64, 1);
         assert_eq!((small.one_node, small.max_workers), (true, 16));
         assert!(!fan_out(size(1 << 24, 64 << 20), 64, 1).one_node);

@@ -4,6 +4,7 @@
 //! rows, so one `fetch_add` cuts and a binary search finds the range. A cursor may begin anywhere and goes on at the first
 //! morsel after the last (`sharing` says what for): what it counts is turned into a place among its morsels at the end.
 
+use std::mem::MaybeUninit;
 use std::ops::{ControlFlow, Range};
 
 use hardware::NodeId;
@@ -64,13 +65,13 @@ pub trait MorselBody: Send + Sync {
 }
 
 /// Cursors of different nodes never share a cache line, nor the pair of lines a prefetcher takes.
-#[repr(align(128))]
 struct Cursor {
     next: AtomicU64,
     total: u64,
     /// The place of the morsel that is cut first.
     first: u64,
     spans: Vec<Span>,
+    _apart: [MaybeUninit<u8>; 128],
 }
 
 /// A range and the place of its first morsel within the cursor.
@@ -95,7 +96,13 @@ impl Cursors {
         count: usize,
         home: impl Fn(&MorselRange) -> usize,
     ) -> Self {
-        let empty = || Cursor { next: AtomicU64::new(0), total: 0, first: 0, spans: Vec::new() };
+        let empty = || Cursor {
+            next: AtomicU64::new(0),
+            total: 0,
+            first: 0,
+            spans: Vec::new(),
+            _apart: [const { MaybeUninit::uninit() }; 128],
+        };
         let mut cursors: Vec<Cursor> = std::iter::repeat_with(empty).take(count).collect();
         let morsel_rows = morsel_rows.max(1);
         for (range, it) in ranges.iter().enumerate().filter(|(_, it)| it.start < it.end) {

@@ -15,24 +15,20 @@ use crate::stream::{Bytes, Origin, read_some};
 /// Bytes of a message from somebody unknown.
 const BYTES_MAX: usize = 10_000;
 
-/// Lets a client in, or tells why not. What it is told at the end is left in `out`.
+/// Asks a client for its password unless it is trusted, and tells which. What it is told at the end is left in `out`.
 pub async fn authenticate(
     shared: &Shared,
     stream: &mut dyn Bytes,
     input: &mut BytesMut,
     (user, origin): (&str, Origin),
     out: &mut BytesMut,
-) -> Result<(), Refused> {
-    let trusted = match origin {
-        Origin::Socket => true,
-        Origin::Loopback => shared.options.trust_loopback,
-        Origin::Network => false,
-    };
+) -> Result<bool, Refused> {
+    let trusted = shared.trusts(origin);
     if !trusted {
         scram(shared, stream, input, user, out).await?;
     }
     put(&Authentication::Ok, out);
-    Ok(())
+    Ok(trusted)
 }
 
 async fn scram(
@@ -42,7 +38,7 @@ async fn scram(
     user: &str,
     out: &mut BytesMut,
 ) -> Result<(), Refused> {
-    let known = shared.options.users.verifier(user).cloned();
+    let known = shared.verifier(user);
     let is_known = known.is_some();
     let verifier = known.unwrap_or_else(|| Verifier::of_nobody(user, &shared.secret));
     put(&Authentication::SASL(vec![MECHANISM.to_owned()]), out);

@@ -394,6 +394,7 @@ pub fn described(answer: &Answer) -> nodewise::Described {
     nodewise::Described { schema: answer.schema.clone(), types: answer.types.clone() }
 }
 
-fn canceled() -> SqlError {
+/// Why a statement ends that its client does not want any more.
+pub fn canceled() -> SqlError {
     SqlError::new(SqlState::QUERY_CANCELED, "canceling statement due to user request")
 }

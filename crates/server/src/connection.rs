@@ -128,9 +128,10 @@ async fn start(
         let version = 3 << 16 | i32::from(VERSION_MINOR);
         put(&NegotiateProtocolVersion::new(version, startup.unknown.clone()), &mut out);
     }
-    authenticate(shared, stream, input, (&startup.user, origin), &mut out).await?;
+    let user = &startup.user;
+    let trusted = authenticate(shared, stream, input, (user, origin), &mut out).await?;
     let mut session = shared.database.session();
-    session.set_client(&startup.user, &startup.database);
+    session.log_in(user, &startup.database, trusted)?;
     if origin != Origin::Socket && !shared.options.allow_files {
         session.forbid_files();
     }

@@ -6,7 +6,7 @@
 //!
 //! Reading order: `options`, `serve` (who comes in), `connection` (the life of one), `startup`, `authentication`, `requests`
 //! and `replies` (the messages), `backend` (what messages do), `extended`, `portal`, `copying`, `rows`, `encoding`, `values`, `parameters`, `binary_rows`;
-//! `http` (the page and the metrics).
+//! `http` (the page and the metrics); `flight` (Flight SQL).
 //!
 //! - Invariant: the only crate that knows an async runtime and protocols.
 //! - Invariant: no bytes of a client make it panic, and none take more memory than the options allow.
@@ -23,6 +23,7 @@ mod declared;
 mod direct;
 mod encoding;
 mod extended;
+mod flight;
 mod gate;
 mod http;
 mod options;

@@ -34,6 +34,8 @@ pub struct Listen {
     /// An address for those who look by HTTP: with a certificate by TLS only. Passwords go over it as they are, so without one
     /// it has to be on the loopback.
     pub http: Option<SocketAddr>,
+    /// An address for clients of Flight SQL: with a certificate by TLS only, else on the loopback only, as by HTTP.
+    pub flight: Option<SocketAddr>,
 }
 
 /// What clients may take.

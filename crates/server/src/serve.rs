@@ -14,6 +14,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use crate::connection::serve;
+use crate::flight;
 use crate::gate::Gate;
 use crate::http;
 use crate::options::ServerOptions;
@@ -21,6 +22,7 @@ use crate::registry::Registry;
 use crate::scram::random;
 use crate::shared::Shared;
 use crate::stream::{Bytes, Origin};
+use crate::users::Users;
 
 /// Connections that have not said who they are, beside those that have.
 const UNKNOWN_MAX: usize = 256;
@@ -37,6 +39,7 @@ pub struct Server {
     tcp: Option<TcpListener>,
     socket: Option<(UnixListener, SocketFile)>,
     http: Option<TcpListener>,
+    flight: Option<TcpListener>,
     shared: Arc<Shared>,
     stop: watch::Sender<bool>,
 }
@@ -75,37 +78,35 @@ impl Server {
             .thread_name("session")
             .build()?;
         let listen = options.listen.clone();
-        if listen.http.is_some_and(|it| !it.ip().is_loopback()) && options.certificate.is_none() {
-            let message =
-                "passwords go over HTTP as they are: it needs a certificate, or the loopback";
+        let plain = listen.http.into_iter().chain(listen.flight);
+        if plain.clone().any(|it| !it.ip().is_loopback()) && options.certificate.is_none() {
+            let message = "passwords go over HTTP and Flight SQL as they are: these need a certificate, or the loopback";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-        let (tcp, socket, http) = runtime.block_on(async {
-            let tcp = match listen.tcp {
-                Some(address) => Some(TcpListener::bind(address).await?),
-                None => None,
-            };
+        let (tcp, socket, http, flight) = runtime.block_on(async {
+            let tcp = bind_tcp(listen.tcp).await?;
             let port =
                 tcp.as_ref().and_then(|it| it.local_addr().ok()).map_or(5432, |it| it.port());
             let socket = listen.socket_folder.map(|it| bind_socket(&it, port)).transpose()?;
-            let http = match listen.http {
-                Some(address) => Some(TcpListener::bind(address).await?),
-                None => None,
-            };
-            io::Result::Ok((tcp, socket, http))
+            let (http, flight) = (bind_tcp(listen.http).await?, bind_tcp(listen.flight).await?);
+            io::Result::Ok((tcp, socket, http, flight))
         })?;
+        // Whatever texts of CREATE ROLE hold, only what checks a password is kept.
+        database.make_verifiers_by(Users::verifier_of);
+        options.users.make_roles(&database).map_err(|it| io::Error::other(it.message))?;
         let gate = Gate::new(database.workers());
         let secret = random().ok_or_else(|| io::Error::other("there is no randomness"))?;
         let shared = Arc::new(Shared {
             database,
             registry: Arc::new(Registry::default()),
+            flight: Arc::default(),
             gate,
             places: Arc::new(Semaphore::new(limits.connections)),
             secret,
             options,
         });
         let (stop, _) = watch::channel(false);
-        Ok(Self { runtime, tcp, socket, http, shared, stop })
+        Ok(Self { runtime, tcp, socket, http, flight, shared, stop })
     }
 
     /// The address on which it listens for TCP.
@@ -116,6 +117,11 @@ impl Server {
     /// The address on which it listens for HTTP.
     pub fn http_address(&self) -> Option<SocketAddr> {
         self.http.as_ref().and_then(|it| it.local_addr().ok())
+    }
+
+    /// The address on which it listens for clients of Flight SQL.
+    pub fn flight_address(&self) -> Option<SocketAddr> {
+        self.flight.as_ref().and_then(|it| it.local_addr().ok())
     }
 
     /// The file of its Unix socket.
@@ -151,7 +157,8 @@ impl Server {
 
     /// Serves clients until it is stopped.
     pub fn run(self) {
-        let Self { runtime, tcp, socket, http, shared, stop } = self;
+        let Self { runtime, tcp, socket, http, flight, shared, stop } = self;
+        let listeners = Listeners { tcp, socket, http, flight };
         runtime.block_on(async {
             let mut connections = JoinSet::new();
             let mut stopping = stop.subscribe();
@@ -160,7 +167,7 @@ impl Server {
                 tokio::select! {
                     Ok(()) = stopping.changed() => {}
                     Some(_) = connections.join_next() => {}
-                    come = accept(tcp.as_ref(), socket.as_ref().map(|it| &it.0), http.as_ref()) => {
+                    come = listeners.accept() => {
                         // Who comes when even those are too many is not even told.
                         if let (Some(client), Ok(place)) =
                             (come, places.clone().try_acquire_owned())
@@ -174,6 +181,9 @@ impl Server {
                                     Client::Web(stream, origin) => {
                                         http::serve(shared, stream, origin, stopping).await;
                                     }
+                                    Client::Flight(stream, origin) => {
+                                        flight::serve(shared, stream, origin, stopping).await;
+                                    }
                                 }
                                 drop(place);
                             });
@@ -181,7 +191,7 @@ impl Server {
                     }
                 }
             }
-            drop((tcp, socket, http));
+            drop(listeners);
             let all = async { while connections.join_next().await.is_some() {} };
             tokio::pin!(all);
             if timeout(shared.options.limits.grace, &mut all).await.is_err() {
@@ -197,6 +207,22 @@ impl Server {
 enum Client {
     Wire(Box<dyn Bytes>, Origin),
     Web(TcpStream, Origin),
+    Flight(TcpStream, Origin),
+}
+
+/// Where clients come in.
+struct Listeners {
+    tcp: Option<TcpListener>,
+    socket: Option<(UnixListener, SocketFile)>,
+    http: Option<TcpListener>,
+    flight: Option<TcpListener>,
+}
+
+async fn bind_tcp(address: Option<SocketAddr>) -> io::Result<Option<TcpListener>> {
+    match address {
+        Some(address) => TcpListener::bind(address).await.map(Some),
+        None => Ok(None),
+    }
 }
 
 /// The next client of a TCP port; for ever none where there is no port.
@@ -209,33 +235,38 @@ async fn accept_tcp(listener: Option<&TcpListener>) -> io::Result<(TcpStream, Or
     Ok((stream, if local { Origin::Loopback } else { Origin::Network }))
 }
 
-/// The next client. `None` when it could not be let in.
-async fn accept(
-    tcp: Option<&TcpListener>,
-    socket: Option<&UnixListener>,
-    http: Option<&TcpListener>,
-) -> Option<Client> {
-    let by_socket = async {
-        match socket {
-            Some(it) => it.accept().await,
-            None => std::future::pending().await,
-        }
-    };
-    let come: io::Result<Client> = tokio::select! {
-        come = accept_tcp(tcp) => come.map(|(stream, from)| Client::Wire(Box::new(stream), from)),
-        come = accept_tcp(http) => come.map(|(stream, from)| Client::Web(stream, from)),
-        come = by_socket => match come {
-            Ok((stream, _)) if is_own(&stream) => {
-                Ok(Client::Wire(Box::new(stream), Origin::Socket))
+impl Listeners {
+    /// The next client. `None` when it could not be let in.
+    async fn accept(&self) -> Option<Client> {
+        let by_socket = async {
+            match &self.socket {
+                Some((it, _)) => it.accept().await,
+                None => std::future::pending().await,
             }
-            Ok(_) => return None,
-            Err(error) => Err(error),
-        },
-    };
-    if come.is_err() {
-        sleep(RETRY).await;
+        };
+        let come: io::Result<Client> = tokio::select! {
+            come = accept_tcp(self.tcp.as_ref()) => {
+                come.map(|(stream, from)| Client::Wire(Box::new(stream), from))
+            }
+            come = accept_tcp(self.http.as_ref()) => {
+                come.map(|(stream, from)| Client::Web(stream, from))
+            }
+            come = accept_tcp(self.flight.as_ref()) => {
+                come.map(|(stream, from)| Client::Flight(stream, from))
+            }
+            come = by_socket => match come {
+                Ok((stream, _)) if is_own(&stream) => {
+                    Ok(Client::Wire(Box::new(stream), Origin::Socket))
+                }
+                Ok(_) => return None,
+                Err(error) => Err(error),
+            },
+        };
+        if come.is_err() {
+            sleep(RETRY).await;
+        }
+        come.ok()
     }
-    come.ok()
 }
 
 /// Whether who is at the other end is who runs the server, or root.

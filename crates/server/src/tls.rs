@@ -13,12 +13,15 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 const PROTOCOL: &[u8] = b"postgresql";
 /// What browsers say.
 const WEB_PROTOCOL: &[u8] = b"http/1.1";
+/// What clients of Flight say.
+const FLIGHT_PROTOCOL: &[u8] = b"h2";
 
 /// A certificate and its key, ready for use.
 #[derive(Clone)]
 pub struct Certificate {
     wire: Arc<ServerConfig>,
     web: Arc<ServerConfig>,
+    flight: Arc<ServerConfig>,
 }
 
 impl std::fmt::Debug for Certificate {
@@ -41,10 +44,12 @@ impl Certificate {
             .with_safe_default_protocol_versions()
             .and_then(|it| it.with_no_client_auth().with_single_cert(chain, private));
         let mut config = config.map_err(|error| failed(certificates, &error))?;
-        let mut web = config.clone();
+        let (mut web, mut flight) = (config.clone(), config.clone());
         config.alpn_protocols = vec![PROTOCOL.to_vec()];
         web.alpn_protocols = vec![WEB_PROTOCOL.to_vec()];
-        Ok(Self { wire: Arc::new(config), web: Arc::new(web) })
+        flight.alpn_protocols = vec![FLIGHT_PROTOCOL.to_vec()];
+        let [wire, web, flight] = [config, web, flight].map(Arc::new);
+        Ok(Self { wire, web, flight })
     }
 
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
@@ -54,5 +59,10 @@ impl Certificate {
     /// For those who look by HTTP.
     pub(crate) fn web_acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(self.web.clone())
+    }
+
+    /// For clients of Flight SQL.
+    pub(crate) fn flight_acceptor(&self) -> TlsAcceptor {
+        TlsAcceptor::from(self.flight.clone())
     }
 }

@@ -1,6 +1,9 @@
-//! Who may come in with a password: a text of lines `name:verifier`.
+//! Who may come in with a password: a text of lines `name:verifier`, of which the roles are made that a database has not yet.
 
 use std::collections::BTreeMap;
+
+use nodewise::{Database, SqlResult};
+use stdx::sync::Arc;
 
 use crate::scram::Verifier;
 
@@ -34,7 +37,12 @@ impl Users {
         if name.is_empty() || name.contains([':', '\n', '\r', '\0', '#']) || name != name.trim() {
             return Err(format!("\"{name}\" is no name for a user"));
         }
-        Ok(format!("{name}:{}", Verifier::of_password(password)?.text()))
+        Ok(format!("{name}:{}", Self::verifier_of(password)?))
+    }
+
+    /// What is kept of a password: what [`Database::make_verifiers_by`] wants.
+    pub fn verifier_of(password: &str) -> Result<String, String> {
+        Verifier::of_password(password).map(|it| it.text())
     }
 
     /// Whether there are none.
@@ -42,8 +50,22 @@ impl Users {
         self.0.is_empty()
     }
 
-    pub(crate) fn verifier(&self, name: &str) -> Option<&Verifier> {
-        self.0.get(name)
+    /// Makes superusers of those that are no roles yet. Of a role that is there, what it was given counts; one without a password
+    /// gets that of its line.
+    pub(crate) fn make_roles(&self, database: &Arc<Database>) -> SqlResult<()> {
+        let mut session = database.session();
+        for (name, verifier) in &self.0 {
+            let (quoted, text) = (name.replace('"', "\"\""), verifier.text());
+            let sql = match (database.has_role(name), database.verifier(name)) {
+                (false, _) => {
+                    format!("CREATE ROLE \"{quoted}\" LOGIN SUPERUSER PASSWORD '{text}'")
+                }
+                (true, None) => format!("ALTER ROLE \"{quoted}\" PASSWORD '{text}'"),
+                (true, Some(_)) => continue,
+            };
+            session.execute(&sql)?;
+        }
+        Ok(())
     }
 }
 
@@ -56,7 +78,7 @@ mod tests {
         let line = Users::line("ada", "secret").unwrap();
         assert!(!line.contains("secret"));
         let users = Users::parse(&format!("# who may\n\n{line}\n")).unwrap();
-        assert!(users.verifier("ada").is_some() && users.verifier("bob").is_none());
+        assert!(users.0.contains_key("ada") && !users.0.contains_key("bob"));
         for wrong in [format!("{line}\n{line}"), "ada:secret".into(), ":x".into(), "ada".into()] {
             assert!(Users::parse(&wrong).is_err(), "{wrong}");
         }

@@ -1,14 +1,19 @@
 //! The names of relations (tables, sequences and views), and the schemas that they are in.
 
-use std::collections::{BTreeMap, HashMap};
+mod roles;
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Bound;
 
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, OnceLock, RwLock};
 use types::{
-    CatalogView, SqlError, SqlResult, SqlState, TableId, TableInfo, ViewDefinition, names,
+    CatalogView, ObjectKind, Rights, Role, SqlError, SqlResult, SqlState, TableId, TableInfo,
+    ViewDefinition, names,
 };
 
+use crate::id_map::IdMap;
 use crate::{Sequence, Table};
 
 /// The tables of a database. Readers take a snapshot; a table that they hold lives on after it was dropped.
@@ -27,32 +32,61 @@ struct State {
     last_number: u64,
 }
 
-/// The relations at one moment, by name in lower case: names that differ in case only cannot exist at once.
+/// The relations at one moment. Changes of rows leave the names as they are, so that a commit costs the same however many there are.
 #[derive(Clone, Debug, Default)]
 pub struct CatalogSnapshot {
-    relations: BTreeMap<Arc<str>, Relation>,
+    names: Arc<Names>,
+    tables: IdMap<Entry>,
     version: u64,
-    /// See [`CatalogSnapshot::view_levels`]; made when somebody asks for it.
+}
+
+/// What there is by name in lower case: names that differ in case only cannot exist at once. Tables of pictures that
+/// share it have the same foreign keys, and as many columns.
+#[derive(Clone, Debug, Default)]
+struct Names {
+    relations: BTreeMap<Arc<str>, Relation>,
+    /// What follows from them, made when somebody asks for it.
+    known: Known,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Known {
+    /// See [`CatalogSnapshot::view_levels`].
     view_levels: OnceLock<usize>,
+    /// See [`CatalogSnapshot::is_referred`]; in lower case.
+    referred: OnceLock<HashSet<String>>,
+    sequences: OnceLock<Vec<Arc<Sequence>>>,
+    /// Of all tables.
+    columns: OnceLock<usize>,
 }
 
 /// What a name stands for.
 #[derive(Clone, Debug)]
 enum Relation {
-    Table(Entry),
+    Table(TableId),
     Sequence(Arc<Sequence>),
     View(Arc<ViewDefinition>),
     /// A schema, under its name behind [`OF_SCHEMAS`], which no relation has. The one that is always there is not kept.
     Schema(Arc<str>),
     /// A comment, under [`OF_COMMENTS`] and what it is of.
     Comment([String; 3], Arc<str>),
+    Role(Arc<Role>),
+    /// Rights on an object, of this kind and name.
+    Rights((ObjectKind, String), Arc<Rights>),
 }
 
-/// A table, and what the planner may know of it.
-#[derive(Clone, Debug)]
+/// A table, under its name in lower case, and what the planner may know of it, made when it asks.
+#[derive(Debug)]
 struct Entry {
+    key: Arc<str>,
     table: Arc<Table>,
-    info: Arc<TableInfo>,
+    info: OnceLock<Arc<TableInfo>>,
+}
+
+impl Entry {
+    fn info(&self) -> &Arc<TableInfo> {
+        self.info.get_or_init(|| Arc::new(self.table.info()))
+    }
 }
 
 impl Catalog {
@@ -88,15 +122,17 @@ impl Catalog {
         let version = self.next_version();
         let snapshot = Arc::make_mut(&mut state.snapshot);
         snapshot.version = version;
-        let is_view = |it: Option<&Relation>| matches!(it, Some(Relation::View(_)));
         for name in changes {
-            if [&*snapshot, &*branch.snapshot].iter().any(|it| is_view(it.relations.get(name))) {
-                snapshot.view_levels = OnceLock::new();
+            match branch.snapshot.names.relations.get(name) {
+                Some(Relation::Table(id)) => {
+                    branch.snapshot.tables.get(id.0).into_iter().for_each(|it| snapshot.put(it));
+                }
+                Some(it) => {
+                    snapshot.remove(name);
+                    snapshot.relations().insert(name.into(), it.clone());
+                }
+                None => snapshot.remove(name),
             }
-            match branch.snapshot.relations.get(name) {
-                Some(it) => snapshot.relations.insert(name.into(), it.clone()),
-                None => snapshot.relations.remove(name),
-            };
         }
     }
 
@@ -107,11 +143,11 @@ impl Catalog {
 
     /// Takes over a table, by its id, as another picture has it.
     pub fn adopt(&self, from: &CatalogSnapshot, id: TableId) {
-        let Some(entry) = from.entries().find(|it| it.table.id == id) else { return };
+        let Some(entry) = from.tables.get(id.0) else { return };
         let mut state = self.state.write();
         let snapshot = Arc::make_mut(&mut state.snapshot);
         snapshot.version = self.next_version();
-        snapshot.relations.insert(key(&entry.table.name), Relation::Table(entry.clone()));
+        snapshot.put(entry);
     }
 
     fn next_version(&self) -> u64 {
@@ -141,7 +177,7 @@ impl Catalog {
     /// or dropped meanwhile: the rows of the other writer would be lost.
     pub fn replace(&self, old: &Arc<Table>, mut table: Table) -> SqlResult<Arc<Table>> {
         let mut state = self.state.write();
-        let current = state.snapshot.get(&old.name);
+        let current = state.snapshot.by_id(old.id);
         if !current.is_some_and(|it| Arc::ptr_eq(it, old)) {
             let message = format!("table \"{}\" was changed by another session", old.name);
             return Err(SqlError::new(SqlState("40001"), message).with_hint("try again"));
@@ -172,9 +208,11 @@ impl Catalog {
         let renamed = old.version(old.parts.clone(), old.columns.clone());
         let renamed = Arc::new(Table { name: to.to_owned(), ..renamed });
         let comments = state.snapshot.comments_of(name);
+        let rights = state.snapshot.rights(ObjectKind::Relation, name);
         state.remove(name, self.next_version());
         state.put(renamed.clone(), self.next_version());
         let snapshot = Arc::make_mut(&mut state.snapshot);
+        snapshot.put_rights_of(&renamed.name, rights);
         for ([kind, _, part], text) in comments {
             snapshot.put_comment([kind, renamed.name.clone(), part], text);
         }
@@ -206,7 +244,7 @@ impl Catalog {
         state.last_number = state.last_number.max(sequence.id).max(sequence.counter.id);
         let snapshot = Arc::make_mut(&mut state.snapshot);
         snapshot.version = self.next_version();
-        snapshot.relations.insert(key(&sequence.name), Relation::Sequence(sequence.clone()));
+        snapshot.relations().insert(key(&sequence.name), Relation::Sequence(sequence.clone()));
         sequence
     }
 
@@ -229,7 +267,7 @@ impl Catalog {
         snapshot.version = self.next_version();
         match text {
             Some(text) => snapshot.put_comment(of.clone(), text.into()),
-            None => _ = snapshot.relations.remove(&comment_key([&of[0], &of[1], &of[2]])),
+            None => _ = snapshot.relations().remove(&comment_key([&of[0], &of[1], &of[2]])),
         }
     }
 
@@ -238,7 +276,7 @@ impl Catalog {
         let mut state = self.state.write();
         let snapshot = Arc::make_mut(&mut state.snapshot);
         snapshot.version = self.next_version();
-        snapshot.relations.insert(schema_key(name), Relation::Schema(name.into()));
+        snapshot.relations().insert(schema_key(name), Relation::Schema(name.into()));
     }
 
     /// Takes a schema out, in which nothing is any more. Errors: 3F000.
@@ -246,8 +284,9 @@ impl Catalog {
         let mut state = self.state.write();
         let snapshot = Arc::make_mut(&mut state.snapshot);
         snapshot.version = self.next_version();
-        snapshot.relations.remove(&comment_key(["schema", name, ""]));
-        snapshot.relations.remove(&schema_key(name)).map(drop).ok_or_else(|| no_schema(name))
+        snapshot.relations().remove(&comment_key(["schema", name, ""]));
+        snapshot.remove_rights_of_schema(name);
+        snapshot.relations().remove(&schema_key(name)).map(drop).ok_or_else(|| no_schema(name))
     }
 
     /// Takes out a schema with all that is in it.
@@ -259,7 +298,8 @@ impl Catalog {
         gone.iter().for_each(|it| state.remove(it, version));
         let snapshot = Arc::make_mut(&mut state.snapshot);
         snapshot.version = version;
-        snapshot.relations.remove(&schema_key(schema));
+        snapshot.remove_rights_of_schema(schema);
+        snapshot.relations().remove(&schema_key(schema));
     }
 
     /// Puts a view under its name: with a new id, or in the place and with the id of the view that was there.
@@ -270,8 +310,7 @@ impl Catalog {
         let view = Arc::new(ViewDefinition { id, ..view });
         let snapshot = Arc::make_mut(&mut state.snapshot);
         snapshot.version = self.next_version();
-        snapshot.view_levels = OnceLock::new();
-        snapshot.relations.insert(key(&view.name), Relation::View(view.clone()));
+        snapshot.relations().insert(key(&view.name), Relation::View(view.clone()));
         view
     }
 
@@ -308,33 +347,81 @@ impl State {
     fn put(&mut self, table: Arc<Table>, version: u64) {
         let snapshot = Arc::make_mut(&mut self.snapshot);
         snapshot.version = version;
-        let info = Arc::new(table.info());
-        let name = key(&table.name);
-        snapshot.relations.insert(name, Relation::Table(Entry { table, info }));
+        let known = snapshot.tables.get(table.id.0).filter(|it| it.table.name == table.name);
+        let key = known.map_or_else(|| key(&table.name), |it| it.key.clone());
+        snapshot.put(&Arc::new(Entry { key, table, info: OnceLock::new() }));
     }
 
     fn remove(&mut self, name: &str, version: u64) {
         let snapshot = Arc::make_mut(&mut self.snapshot);
         snapshot.version = version;
-        if let Some(Relation::View(_)) = snapshot.relations.remove(&*key(name)) {
-            snapshot.view_levels = OnceLock::new();
-        }
+        snapshot.remove(&folded(name));
         for (of, _) in snapshot.comments_of(name) {
-            snapshot.relations.remove(&comment_key([&of[0], &of[1], &of[2]]));
+            snapshot.relations().remove(&comment_key([&of[0], &of[1], &of[2]]));
         }
+        snapshot.remove_rights_of(name);
     }
 }
 
 impl CatalogSnapshot {
+    /// The names, to be changed; what was known by them is asked anew.
+    fn relations(&mut self) -> &mut BTreeMap<Arc<str>, Relation> {
+        let names = Arc::make_mut(&mut self.names);
+        names.known = Known::default();
+        &mut names.relations
+    }
+
+    /// Puts a table under its name, in the place of what it was there before.
+    fn put(&mut self, entry: &Arc<Entry>) {
+        let (id, rules) = (entry.table.id, entry.table.rules());
+        let is_alike = |it: &Arc<Entry>| {
+            let known = it.table.rules();
+            it.table.columns.len() == entry.table.columns.len()
+                && (Arc::ptr_eq(known, rules) || known.references == rules.references)
+        };
+        let is_named = match self.names.relations.get(&*entry.key) {
+            Some(Relation::Table(known)) => *known == id,
+            _ => false,
+        };
+        if !is_named {
+            self.remove(&entry.key);
+            self.relations().insert(entry.key.clone(), Relation::Table(id));
+        } else if !self.tables.get(id.0).is_some_and(is_alike) {
+            self.relations();
+        }
+        self.tables.insert(id.0, entry.clone());
+    }
+
+    /// Takes out what has a name, in lower case.
+    fn remove(&mut self, name: &str) {
+        let Some(Relation::Table(id)) = self.relations().remove(name) else { return };
+        // It may have got another name.
+        if self.tables.get(id.0).is_some_and(|it| *it.key == *name) {
+            self.tables.remove(id.0);
+        }
+    }
+
     /// The names, in lower case, under which there is another relation than in an earlier picture, or none any more.
     pub fn changes_since<'a>(&'a self, earlier: &'a Self) -> Vec<&'a str> {
-        let names = self.relations.keys();
-        let gone = earlier.relations.keys().filter(|it| !self.relations.contains_key(*it));
-        names.chain(gone).map(|it| &**it).filter(|it| self.differs(earlier, it)).collect()
+        let (names, before) = (&self.names, &earlier.names);
+        if Arc::ptr_eq(names, before) {
+            let mut changed = Vec::new();
+            self.tables.differences(&earlier.tables, &mut |now, before| {
+                let key = now.or(before).map(|it| &*it.key);
+                changed.extend(key.filter(|it| self.differs(earlier, it)));
+            });
+            return changed;
+        }
+        let gone = before.relations.keys().filter(|it| !names.relations.contains_key(*it));
+        let all = names.relations.keys().chain(gone).map(|it| &**it);
+        all.filter(|it| self.differs(earlier, it)).collect()
     }
 
     /// Whether what [`CatalogSnapshot::changes_since`] names goes with its session.
     pub fn is_temporary(name: &str) -> bool {
+        if let Some(goes) = Self::is_temporary_right(name) {
+            return goes;
+        }
         match name.strip_prefix(OF_SCHEMAS) {
             Some(schema) => schema.starts_with(names::TEMPORARY),
             None => match name.strip_prefix(OF_COMMENTS) {
@@ -346,9 +433,10 @@ impl CatalogSnapshot {
 
     /// Whether there is another relation of a name, in lower case, than in another picture.
     pub fn differs(&self, other: &Self, name: &str) -> bool {
-        match (self.relations.get(name), other.relations.get(name)) {
-            (Some(Relation::Table(one)), Some(Relation::Table(other))) => {
-                !Arc::ptr_eq(&one.table, &other.table)
+        match (self.names.relations.get(name), other.names.relations.get(name)) {
+            (Some(Relation::Table(one)), Some(Relation::Table(id))) => {
+                let pair = self.by_id(*one).zip(other.by_id(*id));
+                !pair.is_some_and(|it| Arc::ptr_eq(it.0, it.1))
             }
             (Some(Relation::Sequence(one)), Some(Relation::Sequence(other))) => {
                 !Arc::ptr_eq(one, other)
@@ -356,6 +444,8 @@ impl CatalogSnapshot {
             (Some(Relation::View(one)), Some(Relation::View(other))) => !Arc::ptr_eq(one, other),
             (Some(Relation::Schema(_)), Some(Relation::Schema(_))) => false,
             (Some(Relation::Comment(_, one)), Some(Relation::Comment(_, other))) => one != other,
+            (Some(Relation::Role(one)), Some(Relation::Role(other))) => one != other,
+            (Some(Relation::Rights(_, one)), Some(Relation::Rights(_, other))) => one != other,
             (Some(_), Some(_)) => true,
             (one, other) => one.is_some() != other.is_some(),
         }
@@ -371,23 +461,27 @@ impl CatalogSnapshot {
         self.entry(name).map(|it| &it.table)
     }
 
-    fn entry(&self, name: &str) -> Option<&Entry> {
-        match self.relations.get(&*key(name))? {
-            Relation::Table(it) => Some(it),
+    fn entry(&self, name: &str) -> Option<&Arc<Entry>> {
+        match self.relation(name)? {
+            Relation::Table(it) => self.tables.get(it.0),
             _ => None,
         }
     }
 
-    fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.relations.values().filter_map(|it| match it {
-            Relation::Table(it) => Some(it),
+    fn relation(&self, name: &str) -> Option<&Relation> {
+        self.names.relations.get(&*folded(name))
+    }
+
+    fn entries(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.names.relations.values().filter_map(|it| match it {
+            Relation::Table(it) => self.tables.get(it.0),
             _ => None,
         })
     }
 
     /// A sequence by name, ignoring case.
     pub fn sequence(&self, name: &str) -> Option<&Arc<Sequence>> {
-        match self.relations.get(&*key(name))? {
+        match self.relation(name)? {
             Relation::Sequence(it) => Some(it),
             _ => None,
         }
@@ -395,14 +489,33 @@ impl CatalogSnapshot {
 
     /// All sequences, by name.
     pub fn sequences(&self) -> impl Iterator<Item = &Arc<Sequence>> {
-        self.relations.values().filter_map(|it| match it {
-            Relation::Sequence(it) => Some(it),
-            _ => None,
-        })
+        let sequences = self.names.known.sequences.get_or_init(|| {
+            let all = self.names.relations.values().filter_map(|it| match it {
+                Relation::Sequence(it) => Some(it.clone()),
+                _ => None,
+            });
+            all.collect()
+        });
+        sequences.iter()
+    }
+
+    /// How many columns all tables have together.
+    pub fn column_count(&self) -> usize {
+        let count = || self.tables.values().map(|it| it.table.columns.len()).sum();
+        *self.names.known.columns.get_or_init(count)
+    }
+
+    /// Whether a foreign key of any table refers to a table of a name.
+    pub fn is_referred(&self, name: &str) -> bool {
+        let referred = self.names.known.referred.get_or_init(|| {
+            let keys = self.tables.values().flat_map(|it| &it.table.rules().references);
+            keys.map(|it| it.parent.to_ascii_lowercase()).collect()
+        });
+        !referred.is_empty() && referred.contains(&name.to_ascii_lowercase())
     }
 
     fn views_by_name(&self) -> impl Iterator<Item = &Arc<ViewDefinition>> {
-        self.relations.values().filter_map(|it| match it {
+        self.names.relations.values().filter_map(|it| match it {
             Relation::View(it) => Some(it),
             _ => None,
         })
@@ -410,7 +523,7 @@ impl CatalogSnapshot {
 
     /// A view by name, ignoring case.
     pub fn view(&self, name: &str) -> Option<&Arc<ViewDefinition>> {
-        match self.relations.get(&key(name))? {
+        match self.relation(name)? {
             Relation::View(it) => Some(it),
             _ => None,
         }
@@ -441,7 +554,7 @@ impl CatalogSnapshot {
 
     /// Levels of the deepest tree that a view brings into a statement, with the views that it is made of.
     pub fn view_levels(&self) -> usize {
-        *self.view_levels.get_or_init(|| {
+        *self.names.known.view_levels.get_or_init(|| {
             let mut known = HashMap::new();
             self.views_by_name().map(|it| self.levels_of(it, &mut known)).max().unwrap_or(0)
         })
@@ -461,11 +574,14 @@ impl CatalogSnapshot {
 
     /// What kind of relation has a name, in words.
     pub fn kind_of(&self, name: &str) -> Option<&'static str> {
-        Some(match self.relations.get(&*key(name))? {
+        Some(match self.relation(name)? {
             Relation::Table(_) => "table",
             Relation::Sequence(_) => "sequence",
             Relation::View(it) => it.kind(),
-            Relation::Schema(_) | Relation::Comment(..) => return None,
+            Relation::Schema(_)
+            | Relation::Comment(..)
+            | Relation::Role(_)
+            | Relation::Rights(..) => return None,
         })
     }
 
@@ -483,12 +599,12 @@ impl CatalogSnapshot {
 
     fn put_comment(&mut self, of: [String; 3], text: Arc<str>) {
         let key = comment_key([&of[0], &of[1], &of[2]]);
-        self.relations.insert(key, Relation::Comment(of, text));
+        self.relations().insert(key, Relation::Comment(of, text));
     }
 
     /// The comment on something (as [`Catalog::put_comment`] takes it).
     pub fn comment(&self, of: [&str; 3]) -> Option<&Arc<str>> {
-        match self.relations.get(&comment_key(of))? {
+        match self.names.relations.get(&comment_key(of))? {
             Relation::Comment(_, text) => Some(text),
             _ => None,
         }
@@ -499,7 +615,7 @@ impl CatalogSnapshot {
         // They stand behind the schemas, before all relations.
         let begin = OF_COMMENTS.to_string();
         let behind = (Bound::Included(begin.as_str()), Bound::Unbounded);
-        let all = self.relations.range::<str, _>(behind).map(|it| it.1);
+        let all = self.names.relations.range::<str, _>(behind).map(|it| it.1);
         all.map_while(|it| match it {
             Relation::Comment(of, text) => Some((of.clone(), text.clone())),
             _ => None,
@@ -516,13 +632,13 @@ impl CatalogSnapshot {
 
     /// Whether there is a schema.
     pub fn has_schema(&self, name: &str) -> bool {
-        name == names::PUBLIC || self.relations.contains_key(&schema_key(name))
+        name == names::PUBLIC || self.names.relations.contains_key(&schema_key(name))
     }
 
     /// All schemas but `public`, by name.
     pub fn schemas(&self) -> impl Iterator<Item = &Arc<str>> {
         // They are the first.
-        self.relations.values().map_while(|it| match it {
+        self.names.relations.values().map_while(|it| match it {
             Relation::Schema(it) => Some(it),
             _ => None,
         })
@@ -531,23 +647,23 @@ impl CatalogSnapshot {
     /// The relations of a schema, by name: what kind each is, in words, and its name.
     pub fn relations_of(&self, schema: &str) -> Vec<(&'static str, String)> {
         let name = |it: &Relation| match it {
-            Relation::Table(it) => Some(("table", it.table.name.clone())),
+            Relation::Table(it) => Some(("table", self.by_id(*it)?.name.clone())),
             Relation::Sequence(it) => Some(("sequence", it.name.clone())),
             Relation::View(it) => Some((it.kind(), it.name.clone())),
-            Relation::Schema(_) | Relation::Comment(..) => None,
+            _ => None,
         };
-        let all = self.relations.values().filter_map(name);
+        let all = self.names.relations.values().filter_map(name);
         all.filter(|it| names::schema_of(&it.1) == schema).collect()
     }
 
     /// A table by id.
     pub fn by_id(&self, id: TableId) -> Option<&Arc<Table>> {
-        self.entries().map(|it| &it.table).find(|it| it.id == id)
+        self.tables.get(id.0).map(|it| &it.table)
     }
 
     /// What the planner may know of a table.
     pub fn info(&self, id: TableId) -> Option<&Arc<TableInfo>> {
-        self.entries().find(|it| it.table.id == id).map(|it| &it.info)
+        self.tables.get(id.0).map(|it| it.info())
     }
 
     /// All tables, by name.
@@ -563,7 +679,7 @@ impl CatalogSnapshot {
 
 impl CatalogView for CatalogSnapshot {
     fn table(&self, schema: Option<&str>, name: &str) -> Option<Arc<TableInfo>> {
-        self.entry(&full(schema, name)).map(|it| it.info.clone())
+        self.entry(&full(schema, name)).map(|it| it.info().clone())
     }
 
     fn view(&self, schema: Option<&str>, name: &str) -> Option<Arc<ViewDefinition>> {
@@ -605,7 +721,15 @@ fn no_schema(name: &str) -> SqlError {
 }
 
 fn key(name: &str) -> Arc<str> {
-    name.to_lowercase().into()
+    folded(name).into()
+}
+
+/// A name in lower case.
+fn folded(name: &str) -> Cow<'_, str> {
+    match name.bytes().all(|it| it.is_ascii() && !it.is_ascii_uppercase()) {
+        true => name.into(),
+        false => name.to_lowercase().into(),
+    }
 }
 
 fn already_exists(kind: &str, name: &str) -> SqlError {

@@ -62,13 +62,37 @@ impl Table {
         ids: &[u64],
         context: &BuildContext<'_>,
     ) -> SqlResult<Self> {
+        self.changed_with(gone, (batches, ids), true, context)
+    }
+
+    /// [`Table::changed_as`] with rows that have the keys of those in whose place they come, which is not looked at again.
+    pub fn replaced_as(
+        &self,
+        gone: &[u64],
+        batches: &[RecordBatch],
+        ids: &[u64],
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Self> {
+        self.changed_with(gone, (batches, ids), false, context)
+    }
+
+    fn changed_with(
+        &self,
+        gone: &[u64],
+        (batches, ids): (&[RecordBatch], &[u64]),
+        are_checked: bool,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Self> {
         if self.is_due(gone.len(), ids.len(), context) {
             let dealt = self.dealt_ids(ids, self.lists(batches)?.as_deref());
             let new = self.rewritten(gone, batches, context)?;
             return Ok(self.identified(new, gone, &dealt));
         }
         let left = self.without(gone);
-        if ids.is_empty() { Ok(left) } else { left.with_deltas(batches, ids, context) }
+        match ids.is_empty() {
+            true => Ok(left),
+            false => left.with_deltas(batches, ids, are_checked, context),
+        }
     }
 
     /// This table put together anew, under the same id: without marks and deltas.
@@ -107,9 +131,9 @@ impl Table {
         };
         let parts: Vec<Part> = self.parts.iter().map(part).collect();
         let rows = parts.iter().map(|it| it.live_rows() as u64).sum();
-        let column = |it: &Arc<Column>| {
-            let statistics = without_rows(&it.statistics, self.rows, rows);
-            Arc::new(Column { statistics, ..Column::clone(it) })
+        let column = |it: &Arc<Column>| match without_rows(&it.statistics, self.rows, rows) {
+            Some(statistics) => Arc::new(Column { statistics, ..Column::clone(it) }),
+            None => it.clone(),
         };
         let columns = self.columns.iter().map(column).collect();
         self.version(parts, columns)
@@ -121,6 +145,7 @@ impl Table {
         &self,
         batches: &[RecordBatch],
         ids: &[u64],
+        are_checked: bool,
         context: &BuildContext<'_>,
     ) -> SqlResult<Self> {
         let (mut parts, mut new, mut arrivals) = (self.parts.clone(), Vec::new(), Vec::new());
@@ -175,7 +200,9 @@ impl Table {
         learn_new(&parts[first..], &columns, context)?;
         let table = self.version(parts, columns);
         let arrived = Arrived { first, from: arrivals.iter().map(|it| it.from).collect() };
-        table.check_new_rows(&arrived, context)?;
+        if are_checked {
+            table.check_new_rows(&arrived, context)?;
+        }
         table.with_known_keys(self, &arrived, context)
     }
 
@@ -461,9 +488,13 @@ fn set_translation(part: &mut Part, place: usize, translation: Option<Translatio
     translations[place] = translation;
 }
 
-/// Facts about a column of which rows have gone: all but the number of values of a key are now only bounds.
-fn without_rows(facts: &ColumnStatistics, before: u64, rows: u64) -> ColumnStatistics {
+/// Facts about a column of which rows have gone: all but the number of values of a key are now only bounds. Nothing where they
+/// are what they were.
+fn without_rows(facts: &ColumnStatistics, before: u64, rows: u64) -> Option<ColumnStatistics> {
     let was_key = facts.distinct_exact && facts.nulls == 0 && facts.distinct == before;
     let (distinct, distinct_exact) = (facts.distinct.min(rows), was_key);
-    ColumnStatistics { distinct, distinct_exact, widened: true, ..facts.clone() }
+    let is_same =
+        facts.widened && facts.distinct == distinct && facts.distinct_exact == distinct_exact;
+    let changed = ColumnStatistics { distinct, distinct_exact, widened: true, ..facts.clone() };
+    (!is_same).then_some(changed)
 }

@@ -28,6 +28,7 @@ mod domain;
 pub mod encode;
 pub mod export;
 pub mod files;
+mod id_map;
 pub mod index;
 mod index_rules;
 pub mod index_vector;

@@ -11,7 +11,8 @@ use arrow_array::{Array, ArrayRef, Decimal128Array, Int64Array, IntervalMonthDay
 use arrow_buffer::IntervalMonthDayNano;
 use arrow_schema::{DataType as ArrowType, Field, IntervalUnit, TimeUnit};
 use stdx::sync::Arc;
-use types::numeric::interval::{self, Interval};
+use types::numeric::interval::Interval;
+use types::numeric::interval_text::{self, Fields};
 use types::numeric::{bytes, datetime::DAY, errors, uuid};
 use types::{DataType, SqlError, SqlResult, Zone};
 
@@ -156,7 +157,7 @@ fn intervals(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<Option<ArrayR
             array.iter().map(|it| it.map(parts)).collect()
         }
         ArrowType::Utf8 => {
-            let read = |it| interval::parse(it, None).map(Interval::held);
+            let read = |it| interval_text::parse(it, Fields::default()).map(Interval::held);
             array.as_string::<i32>().iter().map(|it| it.map(read)).collect()
         }
         ArrowType::Dictionary(_, values) if **values == ArrowType::Utf8 => {

@@ -37,6 +37,19 @@ impl<'a> ColumnPlace<'a> {
             .map_err(out_of_memory)
     }
 
+    /// [`ColumnPlace::rows`] for a few rows of a column, some of which lie in a segment: where that is, if it is small.
+    pub(crate) fn rows_beside(
+        &self,
+        known: &Segment,
+        bytes: usize,
+        bits: u32,
+    ) -> SqlResult<Segment> {
+        match known.beside(bytes) {
+            Some(segment) => segment.map_err(out_of_memory),
+            None => self.rows(bytes, bits),
+        }
+    }
+
     /// Where such memory lies.
     pub(crate) fn places_of_rows(&self, bytes: usize, bits: u32) -> Places {
         self.decide(&ColumnShape { bits, bytes_iv: bytes, bytes_dictionary: 0 }).iv

@@ -1,7 +1,7 @@
 //! The keys and the indexes of a table, as they were asked for.
 
 use stdx::sync::Arc;
-use types::{ColumnId, ForeignKey, Identity, OnCommit, RowRules};
+use types::{ColumnId, ForeignKey, Generated, Identity, OnCommit, RowRules};
 
 /// Why there is an index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,6 +91,9 @@ impl Rules {
         }
         let identity = |it: &Identity| Some(Identity { column: moved_up(it.column, id)?, ..*it });
         rows.identities = rows.identities.iter().filter_map(identity).collect();
+        let generated =
+            |it: &Generated| Some(Generated { column: moved_up(it.column, id)?, ..*it });
+        rows.generated = rows.generated.iter().filter_map(generated).collect();
         rules
     }
 

@@ -16,7 +16,7 @@ use types::{ColumnStatistics, DataType, SqlResult, Value};
 
 use crate::build::{ColumnBuild, Piece, PieceValues, Pieces, bits_for, pieces_of};
 use crate::domain::order;
-use crate::place::ColumnPlace;
+use crate::place::{ColumnPlace, out_of_memory};
 use crate::word::{value_of_key, word_of_int};
 use crate::zones::ZONE_BYTES;
 use crate::{
@@ -94,7 +94,10 @@ fn words_with(
 ) -> SqlResult<Column> {
     let mut words: Vec<u64> = Vec::with_capacity(TAIL_ROWS);
     match &old.encoding {
-        Encoding::Raw => words.extend((0..old.rows()).map(|it| old.iv().get(it))),
+        Encoding::Raw => {
+            words.resize(old.rows(), 0);
+            bitpack::unpack_u64(old.packed(), old.bits(), 0, &mut words);
+        }
         _ => {
             let pieces = pieces_of(old, 0..old.rows(), schema)?;
             words.extend(pieces.iter().flat_map(Piece::as_ints).map(|it| word_of_int(*it)));
@@ -129,13 +132,13 @@ fn words_with(
     if null_count < rows {
         zone.min_code = 0;
     }
-    let mut segment = place.rows(bitpack::packed_bytes(rows, 64), 64)?;
+    let mut segment = place.rows_beside(old.iv().segment(), bitpack::packed_bytes(rows, 64), 64)?;
     let bytes = segment.as_bytes_mut();
     bitpack::pack_u64(&words, bytes, 0);
     bytes[rows * 8..].fill(0);
     let null_rows = match nulls.is_empty() {
         true => None,
-        false => Some(packed(&nulls, 1, place)?),
+        false => Some(packed(&nulls, 1, (old, place))?),
     };
     let iv = IndexVector::new(segment, 64, rows);
     let as_before = (old, place);
@@ -146,7 +149,9 @@ fn words_with(
 fn codes_with(old: &Column, new: &[Piece], place: ColumnPlace<'_>) -> SqlResult<Option<Column>> {
     let Encoding::Dictionary(Dictionary::Text(heap)) = &old.encoding else { return Ok(None) };
     let null = old.code_count() as u32;
-    let mut codes: Vec<u32> = (0..old.rows()).map(|it| old.iv().get(it) as u32).collect();
+    let mut codes: Vec<u32> = Vec::with_capacity(TAIL_ROWS);
+    codes.resize(old.rows(), 0);
+    bitpack::unpack_u32(old.packed(), old.bits(), 0, &mut codes);
     for piece in new {
         for row in 0..piece.rows {
             codes.push(match piece.is_null(row) {
@@ -168,15 +173,20 @@ fn codes_with(old: &Column, new: &[Piece], place: ColumnPlace<'_>) -> SqlResult<
         zone.max_code = zone.max_code.max(*code);
     }
     let bits = bits_for((old.code_count() + usize::from(has_nulls)).saturating_sub(1));
-    let iv = packed(&codes, bits, place)?;
+    let iv = packed(&codes, bits, (old, place))?;
     let statistics =
         ColumnStatistics { nulls: null_count, sorted: zone.sorted, ..old.statistics.clone() };
     let encoded = (old.encoding.clone(), old.code_count());
     with_codes((old, place), encoded, (iv, zone), statistics).map(Some)
 }
 
-fn packed(codes: &[u32], bits: u32, place: ColumnPlace<'_>) -> SqlResult<IndexVector> {
-    let mut segment = place.rows(bitpack::packed_bytes(codes.len(), bits), bits)?;
+fn packed(
+    codes: &[u32],
+    bits: u32,
+    (like, place): (&Column, ColumnPlace<'_>),
+) -> SqlResult<IndexVector> {
+    let bytes = bitpack::packed_bytes(codes.len(), bits);
+    let mut segment = place.rows_beside(like.iv().segment(), bytes, bits)?;
     let bytes = segment.as_bytes_mut();
     bitpack::pack(codes, bits, bytes, 0);
     bytes[bitpack::byte_range(0, codes.len(), bits).end..].fill(0);
@@ -190,7 +200,11 @@ fn with_codes(
     (iv, zone): (IndexVector, Zone),
     statistics: ColumnStatistics,
 ) -> SqlResult<Column> {
-    let zones = Zones::store(place.dictionary(ZONE_BYTES, iv.packed().len())?, &[zone]);
+    let segment = match like.zones.segment().beside(ZONE_BYTES) {
+        Some(segment) => segment.map_err(out_of_memory)?,
+        None => place.dictionary(ZONE_BYTES, iv.packed().len())?,
+    };
+    let zones = Zones::store(segment, &[zone]);
     Ok(Column {
         name: like.name.clone(),
         data_type: like.data_type,

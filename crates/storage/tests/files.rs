@@ -168,7 +168,12 @@ fn rules(columns: usize) -> Arc<Rules> {
         is_validated: false,
     };
     let identity = Identity { column: ColumnId(3), always: true };
-    let rows = Arc::new(RowRules { defaults, checks: vec![check], identities: vec![identity] });
+    let rows = Arc::new(RowRules {
+        defaults,
+        checks: vec![check],
+        identities: vec![identity],
+        generated: vec![types::Generated { column: ColumnId(2), is_stored: true }],
+    });
     Arc::new(Rules { indexes, rows, references: vec![reference], ..Rules::default() })
 }
 

@@ -55,6 +55,17 @@ pub struct RowRules {
     pub checks: Vec<CheckRule>,
     /// The columns that are numbered by themselves; their defaults are the numbers.
     pub identities: Vec<Identity>,
+    /// The columns that are generated of others; their defaults are the expressions.
+    pub generated: Vec<Generated>,
+}
+
+/// A column that is GENERATED ALWAYS AS (expression).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Generated {
+    /// The column.
+    pub column: ColumnId,
+    /// STORED, and not VIRTUAL. Both are held; the word is kept.
+    pub is_stored: bool,
 }
 
 /// A column that is GENERATED AS IDENTITY.
@@ -180,6 +191,18 @@ impl RowRules {
     /// The identity of a column.
     pub fn identity(&self, column: ColumnId) -> Option<Identity> {
         self.identities.iter().copied().find(|it| it.column == column)
+    }
+
+    /// How a column is generated.
+    pub fn generated(&self, column: ColumnId) -> Option<Generated> {
+        self.generated.iter().copied().find(|it| it.column == column)
+    }
+
+    /// The expressions of generated columns, to be changed.
+    pub fn generation_expressions(&mut self) -> impl Iterator<Item = &mut Arc<str>> {
+        let generated: Vec<usize> = self.generated.iter().map(|it| it.column.index()).collect();
+        let defaults = self.defaults.iter_mut().enumerate();
+        defaults.filter(move |it| generated.contains(&it.0)).filter_map(|it| it.1.as_mut())
     }
 
     /// Whether nothing is asked.

@@ -15,6 +15,8 @@ pub mod json;
 pub mod lock_mode;
 pub mod names;
 pub mod numeric;
+pub mod rights;
+pub mod role;
 pub mod sequence;
 pub mod shared;
 pub mod value;
@@ -22,14 +24,16 @@ pub mod view;
 pub mod zone;
 
 pub use catalog::{
-    CatalogView, CheckRule, ColumnInfo, ColumnStatistics, Deferral, ForeignKey, Identity,
-    ReferentialAction, RowRules, TableInfo, UniqueKey, UnreadColumn,
+    CatalogView, CheckRule, ColumnInfo, ColumnStatistics, Deferral, ForeignKey, Generated,
+    Identity, ReferentialAction, RowRules, TableInfo, UniqueKey, UnreadColumn,
 };
 pub use data_type::{DataType, Element};
 pub use error::{SqlError, SqlResult, SqlState};
 pub use interrupt::Interrupt;
 pub use lock_mode::{LockMode, LockModes, LockWait};
 pub use names::OnCommit;
+pub use rights::{Grant, ObjectKind, Privileges, Rights};
+pub use role::{Membership, Role, RoleId};
 pub use sequence::{SequenceDefinition, SequenceOwner, SequencePosition};
 pub use value::Value;
 pub use view::{Materialized, UsedRelation, ViewDefinition};

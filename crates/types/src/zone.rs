@@ -22,7 +22,7 @@ const CYCLE: i64 = 146_097 * DAY;
 const KNOWN: (i64, i64) = (-62_135_596_800 * SECOND, 250_246_080_000 * SECOND);
 
 /// Names that are no zones of IANA's but stand in texts often, with their hours ahead of UTC.
-const ABBREVIATIONS: [(&str, i32); 16] = [
+const ABBREVIATIONS: [(&str, i32); 15] = [
     ("z", 0),
     ("zulu", 0),
     ("ut", 0),
@@ -37,9 +37,11 @@ const ABBREVIATIONS: [(&str, i32); 16] = [
     ("bst", 1),
     ("cest", 2),
     ("eest", 3),
-    ("msk", 3),
     ("jst", 9),
 ];
+
+/// Abbreviations that have stood for other distances at other times: those of a zone.
+const HISTORIC: [(&str, &str); 1] = [("msk", "Europe/Moscow")];
 
 /// A time zone.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,8 +90,17 @@ impl Zone {
             let fixed = Self::fixed(i64::from(*hours) * 3_600)?;
             return Some(Self { name: name.to_uppercase().into(), ..fixed });
         }
+        if let Some((_, zone)) = HISTORIC.iter().find(|it| it.0.eq_ignore_ascii_case(name)) {
+            let rules = TimeZone::get(zone).ok()?;
+            return Some(Self { name: name.to_uppercase().into(), rules });
+        }
         if !name.starts_with(|it: char| it.is_ascii_alphabetic() || it == '<') {
             return None;
+        }
+        // A distance with minutes behind a name, which the parser of rules does not take.
+        let plain = name.strip_prefix('<').and_then(|it| it.split_once('>'));
+        if let Some(fixed) = plain.and_then(|it| west(it.1)) {
+            return Some(Self { name: name.into(), ..fixed });
         }
         let known = TimeZone::get(name).ok();
         let rules = known.or_else(|| TimeZone::posix(name).ok())?;
@@ -97,21 +108,17 @@ impl Zone {
         Some(Self { name, rules })
     }
 
-    /// The zone that `SET TimeZone` names: as [`Self::find`], or hours ahead of UTC.
+    /// The zone that `SET TimeZone` names: as [`Self::find`], a number of hours ahead of UTC, or, with a colon, as
+    /// [`Self::of_value`] to the west.
     ///
     /// # Errors
     /// 22023 for what is none.
     pub fn named(text: &str) -> SqlResult<Self> {
         let hours = || {
-            let (hours, minutes) = match text.trim().split_once(':') {
-                Some((hours, minutes)) => (hours, minutes.parse::<u8>().ok()?),
-                None => (text.trim(), 0),
-            };
-            let minutes = if hours.starts_with('-') { -f64::from(minutes) } else { minutes.into() };
-            let hours = hours.parse::<f64>().ok().filter(|it| it.is_finite())?;
-            Self::fixed(((hours * 60.0 + minutes) * 60.0) as i64)
+            let hours = text.trim().parse::<f64>().ok().filter(|it| it.is_finite())?;
+            Self::fixed((hours * 3_600.0) as i64)
         };
-        Self::find(text.trim()).or_else(hours).ok_or_else(|| unknown(text))
+        Self::find(text.trim()).or_else(hours).map_or_else(|| Self::of_value(text.trim()), Ok)
     }
 
     /// The zone that a value names, as that of `AT TIME ZONE`: as [`Self::find`], or hours, minutes and seconds, which POSIX
@@ -120,18 +127,30 @@ impl Zone {
     /// # Errors
     /// 22023 for what is none.
     pub fn of_value(text: &str) -> SqlResult<Self> {
-        let west = || {
-            let distance = text.strip_prefix(['+', '-']).unwrap_or(text);
-            let (mut seconds, mut unit) = (0, 3_600);
-            for part in distance.split(':') {
-                let is_number = (1..4).contains(&part.len()) && unit > 0;
-                let digits = is_number && part.bytes().all(|it| it.is_ascii_digit());
-                seconds += unit * digits.then(|| part.parse::<i64>().ok())??;
-                unit /= 60;
-            }
-            Self::fixed(if text.starts_with('-') { seconds } else { -seconds })
+        Self::find(text).or_else(|| west(text)).ok_or_else(|| unknown(text))
+    }
+
+    /// The zone that stands behind a time: as [`Self::find`], or a distance ahead of UTC.
+    ///
+    /// # Errors
+    /// 22023 for what is none.
+    pub fn of_time(text: &str) -> SqlResult<Self> {
+        let signed =
+            if text.starts_with(['+', '-']) { text.to_owned() } else { format!("+{text}") };
+        let ahead = || Self::of_arrow_name(&signed);
+        Self::find(text).or_else(ahead).ok_or_else(|| unknown(text))
+    }
+
+    /// The zone of a name of Arrow's: as [`Self::find`], or a distance ahead of UTC.
+    pub fn of_arrow_name(name: &str) -> Option<Self> {
+        let turned = match name.strip_prefix('+') {
+            Some(rest) => format!("-{rest}"),
+            None => name.replacen('-', "+", 1),
         };
-        Self::find(text).or_else(west).ok_or_else(|| unknown(text))
+        match name.starts_with(['+', '-']) {
+            true => west(&turned),
+            false => Self::find(name),
+        }
     }
 
     /// What it is called.
@@ -205,6 +224,19 @@ impl Zone {
     }
 }
 
+/// A zone that is so many hours, minutes and seconds to the west.
+fn west(text: &str) -> Option<Zone> {
+    let distance = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let (mut seconds, mut unit) = (0, 3_600);
+    for part in distance.split(':') {
+        let is_number = (1..4).contains(&part.len()) && unit > 0;
+        let digits = is_number && part.bytes().all(|it| it.is_ascii_digit());
+        seconds += unit * digits.then(|| part.parse::<i64>().ok())??;
+        unit /= 60;
+    }
+    Zone::fixed(if text.starts_with('-') { seconds } else { -seconds })
+}
+
 /// The same time of a year whose rules are known.
 fn known(micros: i64) -> i64 {
     let (first, last) = KNOWN;
@@ -248,6 +280,12 @@ mod tests {
         let ahead = |name| Zone::named(name).map(|it| it.ahead_at(0));
         assert_eq!(ahead("PST"), Ok(-8 * 3600));
         assert_eq!(ahead("-3.5"), Ok(-12_600));
+        assert_eq!(ahead("+03:30"), Ok(-12_600));
+        assert_eq!(ahead("<-03:30>+03:30"), Ok(-12_600));
+        let arrow = |name| Zone::of_arrow_name(name).map(|it| it.ahead_at(0));
+        assert_eq!(arrow("-03:30"), Some(-12_600));
+        assert_eq!(arrow("+05"), Some(18_000));
+        assert_eq!(arrow(&Zone::named("+03:30").unwrap().arrow_name()), Some(-12_600));
         assert_eq!(ahead("UTC+3"), Ok(-3 * 3600));
         assert_eq!(ahead("Asia/Kolkata"), Ok(19_800));
         assert!(ahead("Mars/Olympus").is_err());

@@ -51,7 +51,21 @@ pub fn change(
     if generator.draw.chance(50) {
         refer(&mut generator, &table, &mut change);
     }
+    if generator.draw.chance(40) {
+        generate(&mut generator, &table, &mut change);
+    }
     case::is_determined(&change.query).then_some(change)
+}
+
+/// Adds columns that are generated of others: one follows a column, one says whether it is NULL.
+fn generate(generator: &mut Generator<'_>, table: &Table, change: &mut Change) {
+    let name = &table.name;
+    let crate::world::Column { name: of, kind, .. } = generator.draw.pick(&table.columns).clone();
+    let kept = *generator.draw.pick(&["STORED", "VIRTUAL"]);
+    change.before.extend([
+        format!("ALTER TABLE {name} ADD COLUMN made {kind} GENERATED ALWAYS AS ({of}) {kept}"),
+        format!("ALTER TABLE {name} ADD COLUMN is_null BOOLEAN GENERATED ALWAYS AS ({of} IS NULL) STORED"),
+    ]);
 }
 
 /// Makes a table of the values of a column, to which it refers, and one that refers to its key, if it has one.

@@ -276,6 +276,7 @@ impl<'a> Binder<'a> {
                 Columns::Made(columns) => columns.first().map(|it| it.attr),
             }
         };
+        first.into_iter().for_each(|it| self.ask_column(it));
         let marker = self.attribute(DataType::Boolean, false);
         let always = Expr::literal(Value::Boolean(true), DataType::Boolean);
         let mut input = self.level().input.take();

@@ -12,6 +12,7 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value};
 use super::coercion::{fold_cast, key_of, name_of};
 use super::errors::{at, unsupported};
 use super::level::one_row;
+use super::quantified_test::Test;
 use super::{Answer, Binder, OutputColumn};
 
 impl<'a> Binder<'a> {
@@ -144,7 +145,7 @@ impl<'a> Binder<'a> {
     pub(super) fn quantified_array(
         &mut self,
         left: &'a ast::Expr,
-        operator: BinaryOperator,
+        test: Test,
         right: &'a ast::Expr,
         all: bool,
     ) -> SqlResult<Expr> {
@@ -160,21 +161,25 @@ impl<'a> Binder<'a> {
             }
             (DataType::Null, known) => {
                 let element = known.element().ok_or_else(|| not_an_array(right))?;
+                // Patterns are for texts, whatever the items are.
+                let element = match test {
+                    Test::Compares(_) => element,
+                    _ => DataType::Text,
+                };
                 (self.coerce_unknown(item, element).map_err(|it| at(it, left))?, array)
             }
             (_, known) if known.element().is_none() => return Err(not_an_array(right)),
             _ => (item, array),
         };
         // ALL of an operator is not ANY of the opposite one.
-        let (asked, negate) =
-            if all { (super::subquery::opposite(operator), true) } else { (operator, false) };
+        let asked = if all { test.opposite() } else { test };
         let found = self.any_of_array(asked, item, array, left)?;
-        Ok(if negate { negated(found) } else { found })
+        Ok(if all { negated(found) } else { found })
     }
 
     fn any_of_array(
         &mut self,
-        operator: BinaryOperator,
+        test: Test,
         item: Expr,
         array: Expr,
         node: &'a ast::Expr,
@@ -191,18 +196,18 @@ impl<'a> Binder<'a> {
                 self.leave_out([item]);
                 return Ok(super::literal::truth(Value::Boolean(false)));
             }
-            if operator == BinaryOperator::Equal {
+            if test == Test::Compares(BinaryOperator::Equal) {
                 return self.member(item, items, node);
             }
             let mut any = Vec::with_capacity(items.len());
             for other in items {
                 let own = self.copy(&item)?;
-                any.push(self.compare(operator, own, other, node)?);
+                any.push(self.tested(test, own, other, node)?);
             }
             let any = plan::relation::combine(BinaryOperator::Or, any);
             return any.ok_or_else(|| SqlError::internal("an empty list"));
         }
-        if operator == BinaryOperator::Equal {
+        if test == Test::Compares(BinaryOperator::Equal) {
             // Numbers of two kinds meet as floats in comparisons, as in PostgreSQL.
             let meet = types::numeric::comparison_type(item.data_type, element);
             let Some(meet) = meet else {
@@ -218,7 +223,7 @@ impl<'a> Binder<'a> {
         let attr = part.value;
         let (rel, _) = self.side_by_side(input, &[part])?;
         let other = self.column_expr(attr);
-        let condition = self.compare(operator, item, other, node)?;
+        let condition = self.tested(test, item, other, node)?;
         let columns = vec![OutputColumn { name: String::new(), attr }];
         let mark = self.mark(Answer { rel, columns }, condition, false);
         let there = unary(UnaryOperator::IsNotNull, again);

@@ -34,6 +34,20 @@ fn is_of_nothing(name: &str, arguments: usize) -> bool {
     }
 }
 
+/// Whether a function tells whether somebody has a right.
+fn asks_for_right(name: &str, arguments: usize) -> bool {
+    match name {
+        "has_table_privilege"
+        | "has_sequence_privilege"
+        | "has_any_column_privilege"
+        | "has_schema_privilege"
+        | "has_database_privilege"
+        | "pg_has_role" => matches!(arguments, 2 | 3),
+        "has_column_privilege" => matches!(arguments, 3 | 4),
+        _ => false,
+    }
+}
+
 impl<'a> Binder<'a> {
     /// The call of a function of the catalog; `None` where it is none.
     pub(super) fn catalog_call(
@@ -58,11 +72,12 @@ impl<'a> Binder<'a> {
                 | "pg_ts_template_is_visible"
                 | "pg_collation_is_visible",
                 1,
-            )
-            | ("has_table_privilege" | "has_schema_privilege" | "has_database_privilege", 2 | 3)
-            | ("has_column_privilege" | "has_any_column_privilege" | "pg_has_role", 2..=4) => {
+            ) => {
                 self.leave_out(arguments);
                 Some(Ok(truth(Value::Boolean(true))))
+            }
+            _ if asks_for_right(name, arguments.len()) => {
+                Some(self.privilege(name, arguments, whole))
             }
             ("shobj_description" | "col_description", 2) | ("obj_description", 1 | 2) => {
                 Some(self.description(name, arguments, whole))
@@ -88,6 +103,7 @@ impl<'a> Binder<'a> {
                 text.map(|it| Ok(fold_cast(it, DataType::Text)))
             }
             ("format_type", 2)
+            | ("pg_get_userbyid", 1)
             | ("pg_get_function_result" | "pg_get_function_arguments", 1)
             | ("pg_get_function_identity_arguments" | "pg_get_functiondef", 1)
             | ("pg_get_constraintdef" | "pg_get_indexdef" | "pg_get_viewdef", 1 | 2)
@@ -103,6 +119,61 @@ impl<'a> Binder<'a> {
             }
             _ => self.told_by_session(name, arguments, whole),
         }
+    }
+
+    /// Whether a role has a right: a constant, or told of the numbers of all objects.
+    fn privilege(
+        &mut self,
+        name: &str,
+        mut arguments: Vec<Expr>,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        self.is_stable = false;
+        let name = match name {
+            // Rights are on whole relations.
+            "has_column_privilege" => {
+                let column = arguments.remove(arguments.len() - 2);
+                self.leave_out([column]);
+                "has_table_privilege"
+            }
+            other => other,
+        };
+        let place = arguments.len() - 2;
+        let text = |it: &Expr| match constant(it) {
+            Some(Value::Text(it)) => Some(it.to_string()),
+            _ => None,
+        };
+        let is_known = arguments.iter().all(|it| constant(it).is_some());
+        let values: Vec<Value> =
+            arguments.iter().map(|it| constant(it).cloned().unwrap_or(Value::Null)).collect();
+        let told = self.environment.session.session_value(name, &values);
+        let told = told.transpose().map_err(|it| at(it, whole))?.map(|it| it.0);
+        match told {
+            Some(it @ Value::Boolean(_)) => {
+                self.leave_out(arguments);
+                return Ok(truth(it));
+            }
+            _ if is_known => {
+                self.leave_out(arguments);
+                return Ok(truth(Value::Null));
+            }
+            _ => {}
+        }
+        let user = if place == 1 { text(&arguments[0]) } else { Some(String::new()) };
+        let (Some(user), Some(right)) = (user, text(&arguments[place + 1])) else {
+            let message = format!("{name}() takes a role and a right that are constants");
+            return Err(at(SqlError::unsupported(message), whole));
+        };
+        let object = arguments.swap_remove(place);
+        if !object.data_type.is_integer() {
+            let message =
+                format!("{name}() takes the name of an object as a constant, or a number");
+            return Err(at(SqlError::unsupported(message), whole));
+        }
+        self.leave_out(arguments);
+        let question = format!("{name}\0{user}\0{right}");
+        let told = self.told_of_number(&question, vec![object], whole)?;
+        Ok(plan::build::unary(plan::UnaryOperator::IsNotNull, told))
     }
 
     /// Whether a relation is found without its schema: told of those that are not.

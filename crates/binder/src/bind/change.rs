@@ -7,8 +7,9 @@ use plan::Expr;
 use plan::relation::{Attr, Query, Rel, ScanRel};
 use sqlparser::ast::{self, AssignmentTarget, SetExpr, TableFactor};
 use stdx::sync::Arc;
-use types::{DataType, SqlError, SqlResult, SqlState, TableInfo, names, numeric};
+use types::{DataType, Privileges, SqlError, SqlResult, SqlState, TableInfo, names, numeric};
 
+use super::asked::Asked;
 use super::change_rules::{TargetRules, check_plain};
 use super::coercion::{fold_cast, name_of};
 use super::errors::{Name, at, unsupported};
@@ -17,6 +18,7 @@ use super::level::{Clause, Level};
 use super::row_lock::RowLock;
 use super::scope::{Columns, Frame, Named, Relation, is_named};
 use super::{Answer, Binder, Environment, OutputColumn, mapped};
+use crate::item_assignment::item_that_is_set;
 use crate::overriding::Overriding;
 use crate::syntax::{ident, name};
 use crate::values::is_default;
@@ -43,6 +45,8 @@ pub struct BoundChange {
     pub is_stable: bool,
     /// The types of its parameters: those given, and what the surroundings tell of the others.
     pub parameters: Vec<Option<DataType>>,
+    /// The rights that it needs.
+    pub asked: Asked,
 }
 
 /// What a statement does with rows.
@@ -76,6 +80,17 @@ impl ChangeKind {
     /// Whether it changes nothing.
     pub fn is_lock(self) -> bool {
         self == Self::Lock
+    }
+
+    /// The rights that it needs of its table; those of a MERGE depend on its WHEN.
+    fn rights(self) -> Privileges {
+        match self {
+            Self::Insert => Privileges::INSERT,
+            Self::Update => Privileges::UPDATE,
+            Self::Delete => Privileges::DELETE,
+            Self::Upsert => Privileges::INSERT | Privileges::UPDATE,
+            Self::Merge | Self::Lock => Privileges::NONE,
+        }
     }
 
     /// What a client is told of so many rows.
@@ -121,12 +136,25 @@ pub fn bind_change(
     binder.close_with(0)?;
     binder.decide_types(&mut changed.answer)?;
     let output = changed.answer.columns.into_iter().map(|it| (it.name, it.attr)).collect();
+    binder.ask_of_target(changed.kind.rights());
+    let asked = binder.all_asked();
     let Binder { attributes, shared, recursions, is_stable, parameters, .. } = binder;
     let root = changed.answer.rel;
     let scalars = Vec::new();
     let query = Query { attributes, scalars, shared, root, output, recursions };
     let Changed { kind, table, returning, checks, keys, locks, .. } = changed;
-    Ok(BoundChange { kind, table, query, returning, checks, keys, locks, is_stable, parameters })
+    Ok(BoundChange {
+        kind,
+        table,
+        query,
+        returning,
+        checks,
+        keys,
+        locks,
+        is_stable,
+        parameters,
+        asked,
+    })
 }
 
 /// What a statement comes to.
@@ -218,6 +246,8 @@ impl<'a> Binder<'a> {
         if table.columns.is_empty() {
             return Err(unsupported("a change of a table without columns", named));
         }
+        self.ask_schema(schema.as_deref());
+        self.ask_target(table.id, &table.name, base..base + table.columns.len());
         let positions = self.attribute(DataType::BigInt, false);
         let name = alias.map_or_else(|| names::bare(&table.name), ident);
         let target = Target { table: table.clone(), name, base };
@@ -298,7 +328,7 @@ impl<'a> Binder<'a> {
                 None => old(place),
             });
         }
-        let rel = mapped(level.input, made);
+        let rel = self.generated(mapped(level.input, made), &target, &mut row)?;
         let (rel, shown) = self.as_stored(rel, &target, &row);
         let (rel, checks) = self.checked(rel, &target, &shown)?;
         let mut frame = level.frame;
@@ -340,7 +370,7 @@ impl<'a> Binder<'a> {
             let mut at_hand =
                 places.iter().position(|it| *it == place).filter(|it| *it < given.len());
             match overriding {
-                Some(Overriding::System) => {}
+                Some(Overriding::System) if !self.rules.is_generated(place) => {}
                 Some(Overriding::User) if self.rules.identity(place).is_some() => at_hand = None,
                 _ => {
                     let check = |it| self.rules.check_given(&column.name, place, it);
@@ -364,7 +394,8 @@ impl<'a> Binder<'a> {
                 }
             });
         }
-        let (rel, shown) = self.as_stored(mapped(rel, made), &target, &row);
+        let rel = self.generated(mapped(rel, made), &target, &mut row)?;
+        let (rel, shown) = self.as_stored(rel, &target, &row);
         if let Some(ast::OnInsert::OnConflict(on)) = &insert.on {
             return self.on_conflict(insert, on, named, NewRows { rel, row, shown });
         }
@@ -407,7 +438,11 @@ impl<'a> Binder<'a> {
         if is_default(value) {
             return self.default_of(target, place);
         }
-        let (info, bound) = (&target.table.columns[place], self.expr(value)?);
+        let info = &target.table.columns[place];
+        if let Some(arguments) = item_that_is_set(value) {
+            return self.with_item(arguments, target, place, value);
+        }
+        let bound = self.expr(value)?;
         let assigned = self.assigned(bound, &info.name, info.data_type, reads);
         assigned.map_err(|it| at(it, value))
     }
@@ -459,7 +494,13 @@ impl<'a> Binder<'a> {
 
     /// A value that a column takes; what it does to the value is done where that is stored. `reads`: whether texts are read
     /// as values of other types, as those of VALUES are.
-    fn assigned(&mut self, value: Expr, name: &str, to: DataType, reads: bool) -> SqlResult<Expr> {
+    pub(super) fn assigned(
+        &mut self,
+        value: Expr,
+        name: &str,
+        to: DataType,
+        reads: bool,
+    ) -> SqlResult<Expr> {
         let from = value.data_type;
         Ok(match (from, to) {
             (DataType::Null, _) if to.is_text() => self.coerce_unknown(value, DataType::Text)?,
@@ -602,11 +643,13 @@ impl<'a> Binder<'a> {
             types.into_iter().map(null).collect()
         };
         let stored: Vec<Attr> = (0..own.len()).map(|it| target.base + it).collect();
+        self.ask_columns(own.iter().copied());
         let (old, new) = match kind {
             ChangeKind::Insert => (missing(self, &mut made), own),
             ChangeKind::Delete => (own, missing(self, &mut made)),
             _ => (stored, own),
         };
+        self.ask_columns(old.iter().chain(&new).copied());
         // What a MERGE leaves of a row that goes is the row.
         let sides = [("old", old), ("new", new)].into_iter();
         for (name, side) in sides.take(if kind == ChangeKind::Merge { 1 } else { 2 }) {
@@ -641,7 +684,9 @@ impl<'a> Binder<'a> {
         for (name, condition) in &rules.checks {
             check_plain(condition, "check constraint")?;
             let level = Level::new(target.own_frame(|place| row[place]), rel, Clause::Check);
-            let (truth, level) = self.in_level(level, |this| this.condition(condition))?;
+            let bound =
+                self.within_rules(|this| this.in_level(level, |this| this.condition(condition)));
+            let (truth, level) = bound?;
             rel = level.input;
             let attr = self.attribute(DataType::Boolean, true);
             made.push((attr, truth));
@@ -678,7 +723,7 @@ impl Target {
     }
 
     /// The frame of it alone under its own name, as its rules name it.
-    fn own_frame(&self, attr: impl Fn(usize) -> Attr) -> Frame {
+    pub(super) fn own_frame(&self, attr: impl Fn(usize) -> Attr) -> Frame {
         let columns = self.columns(attr);
         Frame::of(Relation { name: Some(names::bare(&self.table.name)), schema: None, columns })
     }

@@ -4,9 +4,10 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{self, SetExpr};
-use types::{CatalogView, Identity, SqlError, SqlResult, SqlState, UniqueKey};
+use types::{CatalogView, Generated, Identity, SqlError, SqlResult, SqlState, UniqueKey};
 
 use super::scope::is_named;
+use crate::overriding::Overriding;
 use crate::parse::expression;
 use crate::sequence_names::kept_expression as kept;
 use crate::syntax::ident;
@@ -20,6 +21,7 @@ pub(super) struct TargetRules {
     pub(super) checks: Vec<(String, ast::Expr)>,
     pub(super) keys: Vec<UniqueKey>,
     identities: Vec<Identity>,
+    generated: Vec<Generated>,
     /// The places in the lists of VALUES where all rows say DEFAULT.
     all_default: Vec<usize>,
 }
@@ -30,13 +32,25 @@ pub(super) static NOTHING: TargetRules = TargetRules {
     checks: Vec::new(),
     keys: Vec::new(),
     identities: Vec::new(),
+    generated: Vec::new(),
     all_default: Vec::new(),
 };
 
 impl TargetRules {
-    /// The default of a column, if it is not NULL.
+    /// The default of a column, if it is not NULL. A column that is generated has none.
     pub(super) fn default_of(&self, place: usize) -> Option<&ast::Expr> {
-        self.defaults.get(place)?.as_ref()
+        if self.is_generated(place) { None } else { self.defaults.get(place)?.as_ref() }
+    }
+
+    /// Whether a column is generated of others.
+    pub(super) fn is_generated(&self, place: usize) -> bool {
+        self.generated.iter().any(|it| it.column.index() == place)
+    }
+
+    /// The columns that are generated of others, with the expressions.
+    pub(super) fn generations(&self) -> impl Iterator<Item = (usize, &ast::Expr)> {
+        let places = self.generated.iter().map(|it| it.column.index());
+        places.filter_map(|it| Some((it, self.defaults.get(it)?.as_ref()?)))
     }
 
     /// The identity of a column.
@@ -47,19 +61,25 @@ impl TargetRules {
     /// Whether INSERT may give a column what stands at a place of its lists: not to one that is GENERATED ALWAYS, unless all
     /// rows say DEFAULT there.
     pub(super) fn check_given(&self, column: &str, place: usize, at: usize) -> SqlResult<()> {
-        match self.identity(place).is_some_and(|it| it.always) && !self.all_default.contains(&at) {
-            true => {
-                let message = format!("cannot insert a non-DEFAULT value into column \"{column}\"");
-                Err(SqlError::new(GENERATED_ALWAYS, message)
-                    .with_hint("Use OVERRIDING SYSTEM VALUE to override."))
+        if self.all_default.contains(&at) {
+            return Ok(());
+        }
+        let message = format!("cannot insert a non-DEFAULT value into column \"{column}\"");
+        let refused = SqlError::new(GENERATED_ALWAYS, message);
+        match self.identity(place) {
+            Some(identity) if identity.always => {
+                Err(refused.with_hint("Use OVERRIDING SYSTEM VALUE to override."))
             }
-            false => Ok(()),
+            _ if self.is_generated(place) => {
+                Err(refused.with_hint("it is a generated column: leave it out, or say DEFAULT"))
+            }
+            _ => Ok(()),
         }
     }
 
     /// Whether a column may be set to a value that is computed.
     pub(super) fn check_computed(&self, column: &str, place: usize) -> SqlResult<()> {
-        match self.identity(place).is_some_and(|it| it.always) {
+        match self.identity(place).is_some_and(|it| it.always) || self.is_generated(place) {
             true => {
                 let message = format!("column \"{column}\" can only be updated to DEFAULT");
                 Err(SqlError::new(GENERATED_ALWAYS, message))
@@ -77,7 +97,8 @@ impl TargetRules {
     pub(super) fn of(statement: &ast::Query, catalog: &dyn CatalogView) -> SqlResult<Self> {
         let (defaults, checks, identities) = (Vec::new(), Vec::new(), Vec::new());
         let all_default = values_of(statement).map_or_else(Vec::new, all_default);
-        let nothing = Self { defaults, checks, keys: Vec::new(), identities, all_default };
+        let (keys, generated) = (Vec::new(), Vec::new());
+        let nothing = Self { defaults, checks, keys, identities, generated, all_default };
         let Some((schema, table)) = target_name(statement) else { return Ok(nothing) };
         let Some(info) = catalog.table(schema.as_deref(), &table) else { return Ok(nothing) };
         let keys = catalog.unique_keys(info.id);
@@ -91,6 +112,7 @@ impl TargetRules {
                 .collect::<SqlResult<_>>()?,
             keys,
             identities: rules.identities.clone(),
+            generated: rules.generated.clone(),
             all_default: nothing.all_default,
         })
     }
@@ -112,6 +134,7 @@ impl TargetRules {
         let SetExpr::Insert(ast::Statement::Insert(insert)) = &mut *statement.body else {
             return Ok(None);
         };
+        let overriding = crate::overriding::of(insert);
         let named = insert.columns.iter().map(|it| {
             let name = it.0.last().and_then(|it| it.as_ident())?;
             let columns = &info.as_ref()?.columns;
@@ -121,13 +144,16 @@ impl TargetRules {
         let Some(SetExpr::Values(rows)) = insert.source.as_mut().map(|it| &mut *it.body) else {
             return Ok(None);
         };
+        let takes_next = overriding == Some(Overriding::User);
         for row in &mut rows.rows {
             for (at, value) in row.content.iter_mut().enumerate().filter(|it| is_default(it.1)) {
                 let place = match places.is_empty() {
                     true => Some(at),
                     false => places.get(at).copied().flatten(),
                 };
-                let default = place.and_then(|it| self.default_of(it)).cloned();
+                // The value of an identity is not that of the row, and no number is taken for it.
+                let is_given = |it: &usize| !takes_next || self.identity(*it).is_none();
+                let default = place.filter(is_given).and_then(|it| self.default_of(it)).cloned();
                 *value = default.unwrap_or_else(|| ast::Expr::Value(ast::Value::Null.into()));
             }
         }

@@ -4,7 +4,7 @@ use plan::build::{compare, unary};
 use plan::relation::{Attr, JoinRel, Rel, RelJoin};
 use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
 use sqlparser::ast::{self, ConflictTarget, OnConflictAction};
-use types::{DataType, SqlError, SqlResult, SqlState, UniqueKey};
+use types::{DataType, Privileges, SqlError, SqlResult, SqlState, UniqueKey};
 
 use super::change::{ChangeKind, Changed, NewRows, Target};
 use super::coercion::fold_cast;
@@ -64,8 +64,9 @@ impl<'a> Binder<'a> {
         if let Some(truth) = truth {
             rel = rel.filtered(vec![either(is_new.clone(), truth)]);
         }
-        let (last, made) = self.new_or_updated(&target, &is_new, &row, values);
-        let (rel, read) = self.as_stored(super::mapped(rel, made), &target, &last);
+        let (mut last, made) = self.new_or_updated(&target, &is_new, &row, values);
+        let rel = self.generated(super::mapped(rel, made), &target, &mut last)?;
+        let (rel, read) = self.as_stored(rel, &target, &last);
         let (rel, checks) = self.checked(rel, &target, &read)?;
         let columns = [target.position_output()].into_iter().chain(target.outputs(&last)).collect();
         let frame = target.frame(|place| read[place]);
@@ -136,6 +137,8 @@ impl<'a> Binder<'a> {
         wanted: &'a ConflictTarget,
     ) -> SqlResult<UniqueKey> {
         let (target, _) = self.target(named, None)?;
+        // Who asks for a key learns which are there.
+        self.ask_of_target(Privileges::SELECT);
         let keys = &self.rules.keys;
         match wanted {
             ConflictTarget::OnConstraint(constraint) => {

@@ -31,6 +31,11 @@ impl<'a> Binder<'a> {
         if let Some(kind) = Registered::named(data_type) {
             return self.registered(kind, operand, whole);
         }
+        if let Some(fields) = crate::interval_fields::fields_of_type(data_type)
+            && failing == Failing::Raises
+        {
+            return self.cast_to_interval(operand, fields, whole);
+        }
         let to = crate::data_types::data_type(data_type).map_err(|it| at(it, whole))?;
         if to == DataType::Text
             && let ast::Expr::Cast { expr: inner, data_type, .. } = operand
@@ -64,6 +69,11 @@ impl<'a> Binder<'a> {
             _ => return None,
         };
         Some(self.as_type(failing, operand, to))
+    }
+
+    /// A value as a type, NULL where it does not convert.
+    pub(super) fn tried(&mut self, operand: Expr, to: DataType) -> SqlResult<Expr> {
+        self.as_type(Failing::IsNull, operand, to)
     }
 
     fn as_type(&mut self, failing: Failing, operand: Expr, to: DataType) -> SqlResult<Expr> {

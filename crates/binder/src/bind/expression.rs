@@ -146,7 +146,7 @@ impl<'a> Binder<'a> {
                 Err(at(SqlError::new(SqlState::SYNTAX, "syntax error: () is no value"), expr))
             }
             Ast::Tuple(_) => Err(unsupported("a row of values here", expr)),
-            Ast::Interval(it) => super::interval::literal(it),
+            Ast::Interval(it) => self.interval(it),
             other => self.special(other),
         }
     }

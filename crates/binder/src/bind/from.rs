@@ -240,7 +240,17 @@ impl<'a> Binder<'a> {
             let mut both = [a.clone(), b.clone()];
             self.unify(&mut both, "JOIN/USING")?;
             super::json::check_equality(both[0].data_type)?;
+            // Beside TEXT a CHAR is compared as one, whatever comes out.
+            let types = [a.data_type, b.data_type];
+            let is_mixed =
+                types.contains(&DataType::Text) && types.iter().any(|it| it.is_blank_padded());
             let (a, b) = match both {
+                [one, other] if is_mixed => {
+                    let texts = [a, b].map(|it| super::coercion::fold_cast(it, DataType::Text));
+                    let [left, right] = texts;
+                    on.push(compare(BinaryOperator::Equal, left, right));
+                    (one, other)
+                }
                 [one, other] if super::coercion::has_key(one.data_type) => {
                     let bare = super::coercion::key_of;
                     on.push(compare(BinaryOperator::Equal, bare(one.clone()), bare(other.clone())));
@@ -428,9 +438,13 @@ impl<'a> Binder<'a> {
 
     /// A table or a view of the catalog.
     pub(super) fn relation(&mut self, schema: Option<&str>, name: &str) -> SqlResult<Source> {
+        self.ask_schema(schema);
         let Some(view) = self.environment.catalog.view(schema, name) else {
-            return self.table(schema, name);
+            let source = self.table(schema, name)?;
+            self.ask_to_scan(&source.0);
+            return Ok(source);
         };
+        self.ask_to_read(view.id, &view.name);
         let Answer { rel, columns } = self.view(&view)?;
         let columns = columns.into_iter().map(|it| Named { name: it.name, attr: it.attr });
         let columns = Columns::Made(columns.collect());

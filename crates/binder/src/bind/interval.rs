@@ -1,34 +1,84 @@
-//! Intervals as they are spelt in a statement: `INTERVAL '1 day'`, `INTERVAL '3' MONTH`.
+//! Intervals as they are spelt in a statement: `INTERVAL '1 day'`, `INTERVAL '3' MONTH`, `'1 2:03'::INTERVAL DAY TO MINUTE`.
 
-use plan::Expr;
+use plan::{Expr, ExprKind, Function};
 use sqlparser::ast;
-use types::numeric::{held_interval, interval};
-use types::{DataType, SqlResult};
+use types::numeric::held_interval;
+use types::numeric::interval_text::{self, Fields, Unit};
+use types::{DataType, SqlResult, Value};
 
+use super::Binder;
+use super::coercion::fold_cast;
 use super::errors::{at, unsupported};
+use crate::interval_fields::fields;
 
-/// An interval as a constant.
-pub(super) fn literal(it: &ast::Interval) -> SqlResult<Expr> {
-    let text = match &*it.value {
-        ast::Expr::Value(value) => match &value.value {
-            ast::Value::Number(text, _) => Some(text.as_str()),
-            other => super::literal::text_of(other),
-        },
-        _ => None,
-    };
-    let Some(text) = text else {
-        return Err(unsupported("an INTERVAL of anything but a text", &*it.value));
-    };
-    if it.last_field.is_some() || it.leading_precision.is_some() {
-        return Err(unsupported("INTERVAL with a range of fields", &*it.value));
+impl<'a> Binder<'a> {
+    /// An interval as a constant, or so many of a unit.
+    pub(super) fn interval(&mut self, it: &'a ast::Interval) -> SqlResult<Expr> {
+        let fields = fields(it).map_err(|error| at(error, &*it.value))?;
+        let text = match &*it.value {
+            ast::Expr::Value(value) => match &value.value {
+                ast::Value::Number(text, _) => Some(text.as_str()),
+                other => super::literal::text_of(other),
+            },
+            _ => None,
+        };
+        match (text, fields.range) {
+            (Some(text), _) => constant(text, fields).map_err(|error| at(error, &*it.value)),
+            (None, Some((first, last))) if first == last && fields.digits.is_none() => {
+                self.units_of(&it.value, fields)
+            }
+            _ => Err(unsupported("an INTERVAL of anything but a text", &*it.value)),
+        }
     }
-    let unit = it.leading_field.as_ref().map(|it| it.to_string().to_lowercase());
-    let mut value =
-        interval::parse(text, unit.as_deref()).map_err(|error| at(error, &*it.value))?;
-    if let Some(digits @ 0..6) = it.fractional_seconds_precision {
-        let unit = 10i64.pow(6 - digits as u32);
-        let half = if value.micros < 0 { -unit / 2 } else { unit / 2 };
-        value.micros = value.micros.saturating_add(half) / unit * unit;
+
+    /// So many of a unit, as DuckDB's `INTERVAL (n) DAY`.
+    fn units_of(&mut self, count: &'a ast::Expr, fields: Fields) -> SqlResult<Expr> {
+        let bound = self.expr(count)?;
+        if !bound.data_type.is_numeric() {
+            return Err(unsupported("an INTERVAL of anything but a text or a number", count));
+        }
+        let arguments = vec![constant("1", fields)?, fold_cast(bound, DataType::Double)];
+        self.fold_call(Function::MultiplyInterval, arguments, DataType::Interval)
     }
+
+    /// A value cast to an interval of fields.
+    pub(super) fn cast_to_interval(
+        &mut self,
+        operand: &'a ast::Expr,
+        fields: Fields,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let bound = self.expr(operand)?;
+        if let ExprKind::Literal(Value::Text(text)) = &bound.kind
+            && (bound.data_type == DataType::Null || bound.data_type.is_text())
+        {
+            return constant(text, fields).map_err(|error| at(error, whole));
+        }
+        let from = bound.data_type;
+        let value = match from {
+            DataType::Null => self.coerce_unknown(bound, DataType::Interval)?,
+            DataType::Interval => bound,
+            // A number without a unit counts seconds in a text that is no constant.
+            _ if from.is_text() && fields.range.is_none_or(|it| it.1 == Unit::Second) => {
+                fold_cast(bound, DataType::Interval)
+            }
+            _ if types::numeric::is_castable(from, DataType::Interval) && !from.is_text() => {
+                fold_cast(bound, DataType::Interval)
+            }
+            _ => return Err(unsupported("a cast to INTERVAL with fields of such a value", whole)),
+        };
+        let last = fields.range.map_or("", |it| it.1.name());
+        let digits = Value::Integer(fields.digits.map_or(6, i64::from));
+        let arguments = vec![
+            value,
+            Expr::literal(Value::Text(last.into()), DataType::Text),
+            Expr::literal(digits, DataType::BigInt),
+        ];
+        self.fold_call(Function::FitInterval, arguments, DataType::Interval)
+    }
+}
+
+fn constant(text: &str, fields: Fields) -> SqlResult<Expr> {
+    let value = interval_text::parse(text, fields)?;
     Ok(Expr::literal(held_interval(value), DataType::Interval))
 }

@@ -109,11 +109,13 @@ pub(super) fn check_ordering(data_type: DataType) -> SqlResult<()> {
     check_operator(data_type, "an ordering")
 }
 
-/// As [`check_ordering`], of GREATEST and LEAST, which compare what is held: for JSONB that is not its order.
+/// As [`check_ordering`], of GREATEST and LEAST, which compare what is held: for arrays of JSONB that is not its order.
 pub(super) fn check_extreme(data_type: DataType, name: &str) -> SqlResult<()> {
     check_operator(data_type, "a comparison")?;
-    match data_type.element().unwrap_or(data_type) {
-        DataType::Jsonb => Err(SqlError::unsupported(format!("{name} of JSONB is not supported"))),
+    match data_type.element() {
+        Some(DataType::Jsonb) => {
+            Err(SqlError::unsupported(format!("{name} of arrays of JSONB is not supported")))
+        }
         _ => Ok(()),
     }
 }

@@ -74,6 +74,8 @@ pub(super) enum Clause {
     Default,
     /// A CHECK constraint.
     Check,
+    /// What a column is generated of.
+    Generation,
 }
 
 impl Clause {
@@ -112,6 +114,7 @@ impl Clause {
             Self::Returning => "RETURNING",
             Self::Default => "DEFAULT expressions",
             Self::Check => "check constraints",
+            Self::Generation => "column generation expressions",
         }
     }
 }

@@ -2,7 +2,7 @@
 //! that it was made of, then what is asked.
 
 use sqlparser::ast::{self, JoinOperator, TableFactor};
-use types::{LockMode, LockWait, SqlError, SqlResult, SqlState};
+use types::{LockMode, LockWait, Privileges, SqlError, SqlResult, SqlState};
 
 use super::change::{ChangeKind, Changed};
 use super::errors::{at, unsupported};
@@ -138,6 +138,7 @@ impl<'a> Binder<'a> {
         let plain = if renames { None } else { alias.as_ref().map(|it| &it.name) };
         let (target, (rel, frame)) = self.target(name, plain)?;
         let table = target.table.name.clone();
+        self.ask(target.table.id, &table, Privileges::SELECT | Privileges::UPDATE);
         let column = target.position_output();
         if let Some(locking) = &mut self.locking {
             locking.found.push((RowLock { table, mode, wait }, column));

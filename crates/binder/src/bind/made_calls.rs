@@ -51,6 +51,7 @@ impl<'a> Binder<'a> {
                 let (branches, data_type) = (vec![(known, truth)], DataType::Boolean);
                 Some(Ok(Expr { kind: ExprKind::Case { branches, otherwise: None }, data_type }))
             }
+            ("pg_input_is_valid", [text, of]) => Some(self.is_valid_input(text, of, whole)),
             ("random", [low, high]) => Some(self.random_between(low, high, whole)),
             (_, [of])
                 if FIELDS.contains(&name)
@@ -67,6 +68,45 @@ impl<'a> Binder<'a> {
             }
             _ => None,
         }
+    }
+
+    /// Whether a text is read as a type of a constant name: what a length cuts is not.
+    fn is_valid_input(&mut self, text: &Expr, of: &Expr, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        let name = match super::constant(of) {
+            Some(Value::Text(name)) => name.to_string(),
+            Some(Value::Null) => {
+                self.leave_out([text.clone()]);
+                return Ok(plan::build::null(DataType::Boolean));
+            }
+            _ => return Err(super::errors::unsupported("a type that is no constant", whole)),
+        };
+        let to = crate::file_reference::named_type(&name).map_err(|it| at(it, whole))?;
+        let text = match text.data_type {
+            DataType::Null => self.coerce_unknown(text.clone(), DataType::Text)?,
+            it if it.is_text() => fold_cast(text.clone(), DataType::Text),
+            other => {
+                let name = name_of(other);
+                let message = format!("function pg_input_is_valid({name}, text) does not exist");
+                return Err(at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), whole));
+            }
+        };
+        let is_valid = match to {
+            DataType::Varchar(length) | DataType::Char(length) => {
+                let bare = self.invoke(Function::Rtrim, vec![text.clone()], whole)?;
+                let count = self.invoke(Function::CharacterLength, vec![bare], whole)?;
+                let most = Expr::literal(Value::Integer(length.into()), DataType::BigInt);
+                let count = fold_cast(count, DataType::BigInt);
+                plan::build::compare(BinaryOperator::LessEqual, count, most)
+            }
+            it if it.is_text() => unary(UnaryOperator::IsNotNull, text.clone()),
+            _ => {
+                let read = self.tried(text.clone(), to)?;
+                unary(UnaryOperator::IsNotNull, read)
+            }
+        };
+        let known = unary(UnaryOperator::IsNotNull, text);
+        let (branches, data_type) = (vec![(known, is_valid)], DataType::Boolean);
+        Ok(Expr { kind: ExprKind::Case { branches, otherwise: None }, data_type })
     }
 
     /// How many values are NULL, or not.

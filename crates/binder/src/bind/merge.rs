@@ -7,7 +7,7 @@ use plan::build::unary;
 use plan::relation::{Attr, Rel};
 use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
 use sqlparser::ast::{self, MergeAction, MergeClauseKind};
-use types::{DataType, SqlError, SqlResult, SqlState, Value};
+use types::{DataType, Privileges, SqlError, SqlResult, SqlState, Value};
 
 use super::change::{ChangeKind, Changed, Target};
 use super::coercion::fold_cast;
@@ -126,6 +126,11 @@ impl<'a> Binder<'a> {
         if is_nothing(&clause.action) {
             return Ok(Action::Nothing);
         }
+        self.ask_of_target(match &clause.action {
+            MergeAction::Delete { .. } => Privileges::DELETE,
+            MergeAction::Update(_) => Privileges::UPDATE,
+            MergeAction::Insert(_) => Privileges::INSERT,
+        });
         match &clause.action {
             MergeAction::Delete { .. } => Ok(Action::Delete),
             MergeAction::Update(update) => {
@@ -239,7 +244,8 @@ impl<'a> Binder<'a> {
             last.push(self.attribute(data_type, true));
             made.push((last[place], value));
         }
-        let (rel, read) = self.as_stored(mapped(rel, made), target, &last);
+        let rel = self.generated(mapped(rel, made), target, &mut last)?;
+        let (rel, read) = self.as_stored(rel, target, &last);
         let (rel, checks) = self.checked(rel, target, &read)?;
         let (rel, checks) = self.but_deleted(rel, checks, deleted);
         let marks = [
@@ -247,11 +253,7 @@ impl<'a> Binder<'a> {
             OutputColumn { name: "row is deleted".to_owned(), attr: deleted },
         ];
         let columns = marks.into_iter().chain(target.outputs(&last)).collect();
-        let asked = match &merge.output {
-            None => None,
-            Some(ast::OutputClause::Returning { select_items, .. }) => Some(&select_items[..]),
-            Some(other) => return Err(unsupported("MERGE .. OUTPUT", other)),
-        };
+        let asked = returning_of(merge)?;
         let frame = source.beside(target.frame(|place| read[place]));
         self.merge_action = Some(action);
         let answer = Answer { rel, columns };
@@ -276,6 +278,15 @@ impl<'a> Binder<'a> {
         };
         let checks = checks.into_iter().map(each).collect();
         (mapped(rel, made), checks)
+    }
+}
+
+/// What RETURNING asks.
+fn returning_of(merge: &ast::Merge) -> SqlResult<Option<&[ast::SelectItem]>> {
+    match &merge.output {
+        None => Ok(None),
+        Some(ast::OutputClause::Returning { select_items, .. }) => Ok(Some(&select_items[..])),
+        Some(other) => Err(unsupported("MERGE .. OUTPUT", other)),
     }
 }
 

@@ -18,10 +18,13 @@ mod aggregate_names;
 mod aggregate_types;
 mod arithmetic;
 mod arrays;
+mod asked;
+mod asking;
 mod call;
 mod catalog_calls;
 mod change;
 mod change_rules;
+mod change_values;
 mod coercion;
 mod comparison;
 mod conflict;
@@ -48,6 +51,7 @@ mod noting;
 mod order;
 mod ordered_set;
 mod pivot;
+mod quantified_test;
 mod query;
 mod recursive;
 mod recursive_rules;
@@ -79,6 +83,8 @@ use sqlparser::ast;
 use types::{CatalogView, DataType, LockMode, LockWait, SqlError, SqlResult, SqlState, Value};
 
 pub use aggregate_names::names as aggregate_names;
+use asked::Asking;
+pub use asked::{Asked, AskedRelation};
 pub use change::{BoundChange, ChangeKind, bind_change};
 use change_rules::TargetRules;
 pub use json::names as json_names;
@@ -119,6 +125,8 @@ pub struct Bound {
     pub is_stable: bool,
     /// The types of its parameters: those given, and what the surroundings tell of the others.
     pub parameters: Vec<Option<DataType>>,
+    /// The rights that it needs.
+    pub asked: Asked,
 }
 
 /// Binds a query. `parameters` are the types of those that are declared.
@@ -133,10 +141,11 @@ pub fn bind(
     let mut answer = binder.query(query)?;
     binder.decide_types(&mut answer)?;
     let output = answer.columns.into_iter().map(|it| (it.name, it.attr)).collect();
+    let asked = binder.all_asked();
     let Binder { attributes, shared, recursions, is_stable, parameters, .. } = binder;
     let (scalars, root) = (Vec::new(), answer.rel);
     let query = Query { attributes, scalars, shared, root, output, recursions };
-    Ok(Bound { query, is_stable, parameters })
+    Ok(Bound { query, is_stable, parameters, asked })
 }
 
 /// The state of binding one statement.
@@ -173,6 +182,8 @@ struct Binder<'a> {
     views: usize,
     /// What the statement locks, if it is a SELECT that does.
     locking: Option<Locking<'a>>,
+    /// What rights it needs.
+    asking: Asking,
 }
 
 /// What a SELECT locks.
@@ -220,6 +231,7 @@ impl<'a> Binder<'a> {
             resolved: None,
             views: 0,
             locking: None,
+            asking: Asking::default(),
         }
     }
 
@@ -235,6 +247,7 @@ impl<'a> Binder<'a> {
     /// A column that the statement names, by itself or by `*`.
     fn named_column(&mut self, attr: Attr) -> SqlResult<Expr> {
         self.note_named(attr);
+        self.ask_column(attr);
         match self.unread.iter().find(|it| it.0 == attr) {
             Some((_, error)) => Err(error.clone()),
             None => Ok(self.column_expr(attr)),

@@ -21,7 +21,12 @@ use super::{Answer, Binder, OutputColumn};
 pub(super) fn is_series(name: &str) -> bool {
     matches!(
         name,
-        "generate_series" | "range" | "generate_subscripts" | "unnest" | "string_to_table"
+        "generate_series"
+            | "range"
+            | "generate_subscripts"
+            | "unnest"
+            | "string_to_table"
+            | "regexp_split_to_table"
     )
 }
 
@@ -131,8 +136,12 @@ impl<'a> Binder<'a> {
             let message = format!("function {name}({}) does not exist", shown.join(", "));
             at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), node)
         };
-        if matches!(name, "unnest" | "string_to_table") {
-            let array = if name == "unnest" { bound.pop() } else { self.parts_of_text(bound)? };
+        if matches!(name, "unnest" | "string_to_table" | "regexp_split_to_table") {
+            let array = match name {
+                "unnest" => bound.pop(),
+                "string_to_table" => self.parts_of_text(Function::StringToArray, bound)?,
+                _ => self.parts_of_text(Function::RegexpSplit, bound)?,
+            };
             let array = array.filter(|_| name != "unnest" || shown.len() == 1);
             return self.items_of(array.ok_or_else(none)?, level.input).ok_or_else(none)?;
         }
@@ -176,14 +185,14 @@ impl<'a> Binder<'a> {
     }
 
     /// The array of the parts of a text; `None` where the arguments are none of `string_to_array`.
-    fn parts_of_text(&mut self, bound: Vec<Expr>) -> SqlResult<Option<Expr>> {
+    fn parts_of_text(&mut self, function: Function, bound: Vec<Expr>) -> SqlResult<Option<Expr>> {
         let types: Vec<DataType> = bound.iter().map(|it| it.data_type).collect();
-        let Ok(signature) = functions::resolve(Function::StringToArray, &types) else {
+        let Ok(signature) = functions::resolve(function, &types) else {
             return Ok(None);
         };
         let texts = bound.into_iter().map(|it| self.converted(it, DataType::Text));
         let texts = texts.collect::<SqlResult<Vec<_>>>()?;
-        Ok(Some(self.fold_call(Function::StringToArray, texts, signature.result)?))
+        Ok(Some(self.fold_call(function, texts, signature.result)?))
     }
 
     /// The items of an array; `None` of what is none.

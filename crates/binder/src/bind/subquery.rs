@@ -7,6 +7,7 @@ use sqlparser::ast;
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::errors::{at, unsupported};
+use super::quantified_test::Test;
 use super::{Answer, Binder};
 
 impl<'a> Binder<'a> {
@@ -70,7 +71,8 @@ impl<'a> Binder<'a> {
         negate: bool,
         null_as_false: bool,
     ) -> SqlResult<Expr> {
-        let mark = self.any(operand, BinaryOperator::Equal, query, null_as_false && !negate)?;
+        let equal = Test::Compares(BinaryOperator::Equal);
+        let mark = self.any(operand, equal, query, null_as_false && !negate)?;
         Ok(if negate { negated(mark) } else { mark })
     }
 
@@ -83,28 +85,27 @@ impl<'a> Binder<'a> {
         all: bool,
         null_as_false: bool,
     ) -> SqlResult<Expr> {
-        let Some(operator) = super::expression::operator(operator).filter(|it| it.is_comparison())
-        else {
+        let Some(test) = Test::of(operator) else {
             return Err(unsupported("ANY or ALL with this operator", operand));
         };
         let query = match right {
             ast::Expr::Subquery(query) => query,
             ast::Expr::Nested(inner) => match &**inner {
                 ast::Expr::Subquery(query) => query,
-                _ => return self.quantified_array(operand, operator, inner, all),
+                _ => return self.quantified_array(operand, test, inner, all),
             },
-            _ => return self.quantified_array(operand, operator, right, all),
+            _ => return self.quantified_array(operand, test, right, all),
         };
         match all {
-            false => self.any(operand, operator, query, null_as_false),
-            true => Ok(negated(self.any(operand, opposite(operator), query, false)?)),
+            false => self.any(operand, test, query, null_as_false),
+            true => Ok(negated(self.any(operand, test.opposite(), query, false)?)),
         }
     }
 
     fn any(
         &mut self,
         operand: &'a ast::Expr,
-        operator: BinaryOperator,
+        test: Test,
         query: &'a ast::Query,
         null_as_false: bool,
     ) -> SqlResult<Expr> {
@@ -121,7 +122,7 @@ impl<'a> Binder<'a> {
             return Err(at(SqlError::new(SqlState::SYNTAX, message), query));
         }
         if operands.len() > 1
-            && !matches!(operator, BinaryOperator::Equal | BinaryOperator::NotEqual)
+            && !matches!(test, Test::Compares(BinaryOperator::Equal | BinaryOperator::NotEqual))
         {
             return Err(unsupported("the order of rows of values in ANY or ALL", operand));
         }
@@ -131,10 +132,10 @@ impl<'a> Binder<'a> {
         let columns: Vec<Attr> = answer.columns.iter().map(|it| it.attr).collect();
         for (left, attr) in operands.into_iter().zip(columns) {
             let right = self.column_expr(attr);
-            let one = self.compare(operator, left, right, operand)?;
+            let one = self.tested(test, left, right, operand)?;
             condition = Some(match condition {
                 None => one,
-                Some(all) if operator == BinaryOperator::Equal => {
+                Some(all) if test == Test::Compares(BinaryOperator::Equal) => {
                     Expr::predicate(BinaryOperator::And, all, one)
                 }
                 Some(any) => Expr::predicate(BinaryOperator::Or, any, one),
@@ -170,18 +171,5 @@ impl<'a> Binder<'a> {
     fn inner(&mut self, query: &'a ast::Query) -> SqlResult<Answer> {
         self.count(1)?;
         self.query(query)
-    }
-}
-
-pub(super) fn opposite(operator: BinaryOperator) -> BinaryOperator {
-    use BinaryOperator::*;
-    match operator {
-        Equal => NotEqual,
-        NotEqual => Equal,
-        Less => GreaterEqual,
-        GreaterEqual => Less,
-        Greater => LessEqual,
-        LessEqual => Greater,
-        other => other,
     }
 }

@@ -10,6 +10,7 @@ use super::coercion::{fold_cast, with_blanks};
 use super::comparison::no_operator;
 use super::constant;
 use super::errors::{at, unsupported};
+use super::quantified_test::Test;
 
 impl<'a> Binder<'a> {
     /// LIKE and ILIKE.
@@ -24,7 +25,7 @@ impl<'a> Binder<'a> {
             other => return Err(unsupported("this pattern", other)),
         };
         if any {
-            return Err(unsupported("LIKE ANY", whole));
+            return Err(unsupported("LIKE ANY of anything but an array or a query", whole));
         }
         let escape = match escape {
             // A backslash escapes unless ESCAPE says otherwise.
@@ -44,7 +45,20 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
         let sign = if case_insensitive { "~~*" } else { "~~" };
-        let (operand, pattern) = self.texts(operand, pattern, sign, whole)?;
+        let (operand, pattern) = (self.expr(operand)?, self.expr(pattern)?);
+        let texts = self.texts(operand, pattern, sign, whole)?;
+        self.like_pattern(texts, escape, case_insensitive, negate, whole)
+    }
+
+    /// Whether a text matches a pattern, both of which are bound.
+    fn like_pattern(
+        &mut self,
+        (operand, pattern): (Expr, Expr),
+        escape: Option<char>,
+        case_insensitive: bool,
+        negate: bool,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
         match constant(&pattern) {
             Some(Value::Null) => {
                 self.leave_out([operand]);
@@ -70,15 +84,36 @@ impl<'a> Binder<'a> {
         }
     }
 
+    /// A test of ANY or ALL, of two values that are bound.
+    pub(super) fn tested(
+        &mut self,
+        test: Test,
+        left: Expr,
+        right: Expr,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        match test {
+            Test::Compares(operator) => self.compare(operator, left, right, whole),
+            Test::Like { folds, negate } => {
+                let sign = if folds { "~~*" } else { "~~" };
+                let texts = self.texts(left, right, sign, whole)?;
+                self.like_pattern(texts, Some('\\'), folds, negate, whole)
+            }
+            Test::Regex { folds, negate } => {
+                let flags = if folds { "i" } else { "" };
+                self.regex_pattern(left, right, flags, negate, whole)
+            }
+        }
+    }
+
     /// Two operands that must be texts.
     fn texts(
         &mut self,
-        left: &'a ast::Expr,
-        right: &'a ast::Expr,
+        left: Expr,
+        right: Expr,
         sign: &str,
         whole: &'a ast::Expr,
     ) -> SqlResult<(Expr, Expr)> {
-        let (left, right) = (self.expr(left)?, self.expr(right)?);
         let (a, b) = (left.data_type, right.data_type);
         let is_text = |it: DataType| it.is_text() || it == DataType::Null;
         if !is_text(a) || !is_text(b) {
@@ -210,6 +245,7 @@ impl<'a> Binder<'a> {
             None => Some('\\'),
             Some(it) => escape_of(&it.value, whole)?,
         };
+        let (expr, pattern) = (self.expr(expr)?, self.expr(pattern)?);
         let (operand, pattern) = self.texts(expr, pattern, "~", whole)?;
         if constant(&pattern).is_some_and(Value::is_null) {
             self.leave_out([operand]);
@@ -226,6 +262,18 @@ impl<'a> Binder<'a> {
         &mut self,
         left: &'a ast::Expr,
         right: &'a ast::Expr,
+        flags: &str,
+        negate: bool,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let (left, right) = (self.expr(left)?, self.expr(right)?);
+        self.regex_pattern(left, right, flags, negate, whole)
+    }
+
+    fn regex_pattern(
+        &mut self,
+        left: Expr,
+        right: Expr,
         flags: &str,
         negate: bool,
         whole: &'a ast::Expr,

@@ -4,6 +4,7 @@ use plan::build::{compare, unary};
 use plan::relation::combine;
 use plan::{BinaryOperator, Expr, ExprKind, Function, UnaryOperator};
 use sqlparser::ast;
+use types::numeric::interval_text;
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
@@ -235,22 +236,7 @@ impl<'a> Binder<'a> {
         };
         match function {
             Function::DateTrunc if arguments.len() <= 3 && place == 1 => {
-                let zone = match arguments.pop() {
-                    Some(zone) if arguments.len() == 2 => zone,
-                    Some(moment) => {
-                        arguments.push(moment);
-                        self.session_zone()
-                    }
-                    None => self.session_zone(),
-                };
-                let zone = match zone.data_type {
-                    Null => self.coerce_unknown(zone, DataType::Text)?,
-                    _ => zone,
-                };
-                let again = self.copy(&zone)?;
-                arguments[1] = self.shown_in(zone, arguments[1].clone())?;
-                let cut = self.invoke(Function::DateTrunc, arguments, whole)?;
-                self.fold_call(Function::Timezone, vec![again, cut], TimestampTz).map(Ok)
+                self.truncated_moment(arguments, whole).map(Ok)
             }
             Function::Extract | Function::DatePart if place == 1 => {
                 let field = match super::constant(&arguments[0]) {
@@ -295,6 +281,37 @@ impl<'a> Binder<'a> {
         }
     }
 
+    /// The beginning of a part of time that a moment is in, as the clocks of a zone, or of the session, show it.
+    fn truncated_moment(
+        &mut self,
+        mut arguments: Vec<Expr>,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let zone = match arguments.len() {
+            3 => arguments.pop(),
+            _ => None,
+        };
+        let zone = match zone {
+            Some(zone) if zone.data_type == Null => self.coerce_unknown(zone, DataType::Text)?,
+            Some(zone) => zone,
+            None => self.session_zone(),
+        };
+        let again = self.copy(&zone)?;
+        let moment = arguments[1].clone();
+        let is_short = within_an_hour(&arguments[0]);
+        let asked = self.copy(&moment)?;
+        let local = self.shown_in(zone, asked)?;
+        arguments[1] = self.copy(&local)?;
+        let cut = self.invoke(Function::DateTrunc, arguments, whole)?;
+        // Of an hour that there is twice it stays the one that it was.
+        if is_short {
+            let span = self.fold_call(Function::MomentsBetween, vec![cut, local], Interval)?;
+            let shifted = vec![moment, span, again];
+            return self.fold_call(Function::AddInterval, shifted, TimestampTz);
+        }
+        self.fold_call(Function::Timezone, vec![again, cut], TimestampTz)
+    }
+
     /// Functions whose result is a moment, by what the clocks show; and those of one name that have several kernels.
     pub(super) fn of_times(
         &mut self,
@@ -317,6 +334,14 @@ impl<'a> Binder<'a> {
                 bound.insert(0, fold_cast(today, Timestamp));
                 self.invoke(function, bound, whole)
             }
+            (Function::ToChar, Some(first)) if first.is_numeric() => {
+                self.invoke(Function::ToCharNumber, bound, whole)
+            }
+            (Function::ToChar, Some(Time | Interval)) => {
+                let span = fold_cast(bound.remove(0), Interval);
+                bound.insert(0, span);
+                self.invoke(Function::ToCharInterval, bound, whole)
+            }
             (Function::Md5, Some(DataType::Bytea)) => {
                 self.invoke(Function::Md5OfBytes, bound, whole)
             }
@@ -332,4 +357,15 @@ impl<'a> Binder<'a> {
 /// The name of a zone as a constant.
 fn zone(name: &str) -> Expr {
     Expr::literal(Value::Text(name.into()), DataType::Text)
+}
+
+/// Whether a field cuts no more than an hour off.
+fn within_an_hour(field: &Expr) -> bool {
+    use interval_text::Unit;
+    let unit = match super::constant(field) {
+        Some(Value::Text(name)) => Unit::of_field(name),
+        _ => None,
+    };
+    let short = [Unit::Microsecond, Unit::Millisecond, Unit::Second, Unit::Minute, Unit::Hour];
+    unit.is_some_and(|it| short.contains(&it))
 }

@@ -3,7 +3,7 @@
 use sqlparser::ast;
 use types::{DataType, SqlError, SqlResult, SqlState, UsedRelation, ViewDefinition, names};
 
-use super::{Answer, Binder, Environment, OutputColumn};
+use super::{Answer, Asked, Binder, Environment, OutputColumn};
 use crate::resolved::Resolved;
 use crate::syntax::quoted_name;
 use crate::view_text;
@@ -22,6 +22,8 @@ pub struct BoundView {
     pub columns: Vec<(String, DataType)>,
     /// The relations that it names.
     pub uses: Vec<UsedRelation>,
+    /// The schemas that who makes it says; its relations are asked of its owner when it is used.
+    pub asked: Asked,
 }
 
 /// Binds the query of a new view, whose first columns have other names.
@@ -34,7 +36,7 @@ pub fn bind_view(
     environment: &Environment<'_>,
 ) -> SqlResult<BoundView> {
     let mut tree = query.clone();
-    let Kept { mut columns, resolved, bound } = kept(&tree, environment)?;
+    let Kept { mut columns, resolved, bound, asked } = kept(&tree, environment)?;
     view_text::resolve(&mut tree, &resolved);
     let text = tree.to_string();
     // It is to mean the same when it is read back.
@@ -58,7 +60,8 @@ pub fn bind_view(
             return Err(SqlError::new(SqlState::DUPLICATE_COLUMN, message));
         }
     }
-    Ok(BoundView { query: text, levels: again.levels(), columns, uses: resolved.uses() })
+    let (levels, uses) = (again.levels(), resolved.uses());
+    Ok(BoundView { query: text, levels, columns, uses, asked })
 }
 
 /// A query that was bound to be kept.
@@ -69,6 +72,7 @@ struct Kept {
     resolved: Box<Resolved>,
     /// All that it is bound to.
     bound: String,
+    asked: Asked,
 }
 
 /// Binds a query, with notes of what its names mean.
@@ -86,7 +90,8 @@ fn kept(query: &ast::Query, environment: &Environment<'_>) -> SqlResult<Kept> {
     let parts = (&binder.shared, &binder.recursions);
     let bound = format!("{:?} {:?} {:?}", answer, binder.attributes, parts);
     let resolved = binder.resolved.take().unwrap_or_default();
-    Ok(Kept { columns, resolved, bound })
+    let asked = Asked { relations: Vec::new(), ..binder.all_asked() };
+    Ok(Kept { columns, resolved, bound, asked })
 }
 
 /// Why the rows of a view are not changed.
@@ -151,10 +156,12 @@ impl Binder<'_> {
             let mut inner = Binder::new(self.environment, &[]);
             inner.views = self.views + 1;
             self.lend(&mut inner);
+            let around = inner.asking.view.replace(view.name.clone());
             let answer = inner.query(query).and_then(|mut answer| {
                 inner.decide_types(&mut answer)?;
                 Ok(answer)
             });
+            inner.asking.view = around;
             let (views, is_stable) = (self.views, inner.is_stable);
             inner.lend(self);
             self.views = views;
@@ -186,6 +193,7 @@ impl Binder<'_> {
         to.shared = std::mem::take(&mut self.shared);
         to.recursions = std::mem::take(&mut self.recursions);
         to.unstored_tables = self.unstored_tables;
+        to.asking = std::mem::take(&mut self.asking);
         to.nodes = self.nodes;
         to.views = to.views.max(self.views);
     }

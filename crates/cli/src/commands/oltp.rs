@@ -18,6 +18,9 @@ pub fn oltp(options: &OltpArguments) -> Result<bool, Failure> {
         Some(folder) => open_folder(folder, &options.pool, Loading::Resident)?,
     };
     let mut session = database.session();
+    for number in 0..options.tables {
+        session.execute(&format!("CREATE TABLE oltp_other_{number} (a INTEGER, b TEXT)"))?;
+    }
     let bank = fill(&mut session, options.branches as u64, options.accounts as u64)?;
     let mut out = stdout().lock();
     let durable = match (&options.folder, options.asynchronous) {
@@ -33,7 +36,9 @@ pub fn oltp(options: &OltpArguments) -> Result<bool, Failure> {
     )?;
     let span = Nanos(options.seconds as u64 * 1_000_000_000);
     let mut figures = Vec::new();
-    for step in Step::ALL {
+    let is_wanted =
+        |it: &Step| options.only.is_empty() || options.only.iter().any(|only| only == it.name());
+    for step in Step::ALL.into_iter().filter(is_wanted) {
         for clients in &options.clients {
             let load = Load { clients: *clients, span, asynchronous: options.asynchronous };
             let found = run(&database, &bank, step, load)?;

@@ -32,7 +32,8 @@ pub fn run(arguments: &ServeArguments) -> Result<bool, Failure> {
         let tcp = listen.tcp.map(|it| it.to_string());
         let socket = listen.socket_folder.as_deref().map(|it| it.display().to_string());
         let http = listen.http.map(|it| it.to_string());
-        let places: Vec<String> = tcp.into_iter().chain(socket).chain(http).collect();
+        let flight = listen.flight.map(|it| it.to_string());
+        let places: Vec<String> = tcp.into_iter().chain(socket).chain(http).chain(flight).collect();
         Failure::Other(format!("cannot listen on {}: {error}", places.join(" and ")))
     })?;
     server.stop_on_signals()?;
@@ -60,6 +61,10 @@ pub fn run(arguments: &ServeArguments) -> Result<bool, Failure> {
         let scheme = if encrypted { "https" } else { "http" };
         eprintln!("listening on {address} for browsers: {scheme}://{address}/");
     }
+    if let Some(address) = server.flight_address() {
+        let scheme = if encrypted { "grpc+tls" } else { "grpc" };
+        eprintln!("listening on {address} for Flight SQL: {scheme}://{address}");
+    }
     server.run();
     eprintln!("stopped");
     Ok(true)
@@ -71,7 +76,10 @@ fn options(arguments: &ServeArguments) -> Result<ServerOptions, Failure> {
         (None, Some(_)) if !known => None,
         (listen, _) => Some(listen.unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)))),
     };
-    if (tcp.is_some() || arguments.http.is_some()) && !known {
+    // The roles of a folder may have passwords.
+    let may_know = known || arguments.folder.is_some() && arguments.listen.is_some();
+    let others = arguments.http.is_some() || arguments.flight.is_some();
+    if (tcp.is_some() || others) && !may_know {
         return Err(Failure::Arguments(
             "nobody could come in over TCP: name --users FILE (lines that `nodewise password NAME` makes), \
              --trust-loopback for all on this machine, or --socket FOLDER for yourself"
@@ -95,7 +103,12 @@ fn options(arguments: &ServeArguments) -> Result<ServerOptions, Failure> {
         || Failure::Arguments(format!("--max-message-size is a size from 1kB to 1GB, not {size}")),
     )?;
     Ok(ServerOptions {
-        listen: Listen { tcp, socket_folder: arguments.socket.clone(), http: arguments.http },
+        listen: Listen {
+            tcp,
+            socket_folder: arguments.socket.clone(),
+            http: arguments.http,
+            flight: arguments.flight,
+        },
         users,
         trust_loopback: arguments.trust_loopback,
         certificate,
@@ -113,7 +126,7 @@ fn options(arguments: &ServeArguments) -> Result<ServerOptions, Failure> {
 /// Looks whether a server could be set up so, as far as that is known without a start.
 pub fn check(arguments: &ServeArguments) -> Result<bool, Failure> {
     let options = options(arguments)?;
-    let Listen { tcp, socket_folder, http } = &options.listen;
+    let Listen { tcp, socket_folder, http, flight } = &options.listen;
     let folder = arguments.folder.as_ref().map(|it| it.display().to_string());
     println!("folder: {}", folder.as_deref().unwrap_or("none, tables are in memory"));
     let or_none = |it: Option<String>| it.unwrap_or_else(|| "none".to_owned());
@@ -123,6 +136,7 @@ pub fn check(arguments: &ServeArguments) -> Result<bool, Failure> {
         or_none(socket_folder.as_ref().map(|it| it.display().to_string()))
     );
     println!("HTTP: {}", or_none(http.map(|it| it.to_string())));
+    println!("Flight SQL: {}", or_none(flight.map(|it| it.to_string())));
     println!("TLS: {}", if options.certificate.is_some() { "on" } else { "off" });
     Ok(true)
 }

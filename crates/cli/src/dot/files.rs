@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use nodewise::text::{relation_name, relation_path};
+use nodewise::text::relation_name;
 use stdx::Nanos;
 
 use super::outcome::{Done, Outcome, Refusal};
@@ -112,8 +112,7 @@ pub(super) fn dump(console: &mut Console, argument: &str) -> Done {
     write!(console.out, "BEGIN;\n{schemas}{create}")?;
     definitions.iter().try_for_each(|it| write!(console.out, "{}", it.create))?;
     for it in &definitions {
-        let name = relation_path(&it.name);
-        let answer = console.session.query(&format!("SELECT * FROM {name}"))?;
+        let answer = console.session.query(&it.rows)?;
         let (table, overriding) = (it.name.clone(), it.gives_numbers);
         let look = Look { table, overriding, ..Look::new(Format::Insert) };
         let options = OutputOptions::plain(look);

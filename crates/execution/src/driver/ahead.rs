@@ -122,7 +122,7 @@ fn job_of<'a>(
     }
     let morsels = ranges.iter().map(|it| (it.end - it.start).div_ceil(BLOCK_ROWS as u64)).sum();
     let reads = shared(source.reads_ahead(), policy, context);
-    let (policy, inline) = fanned_out(ranges, morsels, &bytes, policy, context);
+    let (policy, inline) = fanned_out(ranges, (morsels, true), &bytes, policy, context);
     ScopedJob {
         ranges: ranges.to_vec(),
         morsel_rows: BLOCK_ROWS as u64,

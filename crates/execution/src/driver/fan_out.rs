@@ -11,10 +11,11 @@ use stdx::sync::atomic::Ordering;
 
 use crate::QueryContext;
 
-/// How a job is run that reads so many bytes of each node, and whether on the calling thread.
+/// How a job of so many morsels, whose rows are counted one by one or in batches, is run that reads so many bytes of each node,
+/// and whether on the calling thread.
 pub(super) fn fanned_out(
     ranges: &[MorselRange],
-    morsels: u64,
+    (morsels, in_rows): (u64, bool),
     bytes: &[(NodeId, u64)],
     policy: &Policy,
     context: &QueryContext,
@@ -22,7 +23,7 @@ pub(super) fn fanned_out(
     let rows = ranges.iter().map(|it| it.end - it.start).sum();
     let homes = homes(ranges);
     let all = bytes.iter().map(|it| it.1).sum();
-    let size = PipelineSize { rows, bytes: all, morsels, homes: homes.len() };
+    let size = PipelineSize { rows, bytes: all, morsels, in_rows, homes: homes.len() };
     let workers = context.scheduler.workers();
     let running = context.control.running.load(Ordering::Relaxed);
     let FanOut { inline, one_node, max_workers } = fan_out(size, workers, running);

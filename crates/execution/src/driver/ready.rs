@@ -63,6 +63,11 @@ impl ReadyPipeline {
         morsels_of(ranges, self.morsel_rows)
     }
 
+    /// Whether its source counts rows, and not batches of them.
+    pub(super) fn counts_rows(&self) -> bool {
+        self.lowered.source.morsel_rows() >= SMALLEST_ROWS
+    }
+
     /// Its number in the plan.
     pub(crate) fn index(&self) -> usize {
         self.index

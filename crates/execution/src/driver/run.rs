@@ -137,6 +137,7 @@ fn job_of<'a>(
     let bytes = bytes_by_node(&*ready.lowered.source, ranges);
     let reads = shared(ready.lowered.source.reads(), policy, context);
     let morsels = ready.morsels_of(ranges);
+    let morsels = (morsels, ready.counts_rows());
     let (policy, inline) = fanned_out(ranges, morsels, &bytes, policy, context);
     ScopedJob {
         ranges: ranges.to_vec(),

@@ -68,15 +68,21 @@ impl IndexSource {
         states: &States<'_>,
     ) -> SqlResult<Option<Self>> {
         let Some(hint) = &scan.index else { return Ok(None) };
+        let Some(of_index) = table.columns.get(scan.columns[hint.column].index()) else {
+            return Ok(None);
+        };
+        let ask = |it: &Expr| wanted(it, hint.column, of_index, states);
+        let asked = scan.filters.iter().map(ask).collect::<SqlResult<Vec<_>>>()?;
         let shapes: Layout = scan.columns.iter().map(|&id| table_shape(table, id)).collect();
         let (mut parts, mut before) = (Vec::new(), 0);
         for part in table.parts() {
-            let Some(found) = PartMatches::find(scan, part, &shapes, most - before, states)? else {
+            let column = &part.columns[scan.columns[hint.column].index()];
+            let Some(found) = Found::of(part, column, &asked, most - before) else {
                 return Ok(None);
             };
             let here = found.matches.len();
             if here > 0 {
-                parts.push(PartMatches { before, ..found });
+                parts.push(PartMatches::new(scan, part, &shapes, (found, before), states)?);
             }
             before += here;
         }
@@ -97,90 +103,101 @@ impl IndexSource {
     }
 }
 
-impl PartMatches {
-    /// The rows of a part by its index; `None` when it cannot tell, or finds more than `most`.
-    fn find(
-        scan: &Scan,
+/// Rows of a part that an index, or a look at its few rows, has found, and the conjuncts that are left, by place.
+struct Found {
+    matches: Vec<u32>,
+    left: Vec<usize>,
+}
+
+impl Found {
+    /// `None` where it cannot be told so, or there are more than `most`. `asked` are the bounds that each conjunct has for the
+    /// column.
+    fn of(
         part: &Part,
-        shapes: &Layout,
+        column: &Column,
+        asked: &[Option<Vec<Between>>],
         most: usize,
-        states: &States<'_>,
-    ) -> SqlResult<Option<Self>> {
-        let Some(hint) = &scan.index else { return Ok(None) };
-        let column = &part.columns[scan.columns[hint.column].index()];
-        let Some(index) = &column.index else {
-            return match part.rows() <= TAIL_ROWS {
-                true => Self::look_through(scan, part, shapes, most, states),
-                false => Ok(None),
-            };
+    ) -> Option<Self> {
+        let Self { mut matches, left } = match &column.index {
+            Some(index) => Self::by_index(column, index, asked, most)?,
+            None if part.rows() <= TAIL_ROWS => Self::looked_through(column, asked)?,
+            None => return None,
         };
-        let mut runs: Option<Vec<Range<usize>>> = None;
-        let mut view = View::of_columns(scan, part, &part.columns, shapes);
-        for filter in &scan.filters {
-            match lookup(filter, hint.column, column, index, states)? {
+        if let Some(gone) = part.deletions() {
+            matches.retain(|it| !gone.contains(*it as usize));
+        }
+        if matches.len() > most {
+            return None;
+        }
+        matches.sort_unstable();
+        Some(Self { matches, left })
+    }
+
+    fn by_index(
+        column: &Column,
+        index: &InvertedIndex,
+        asked: &[Option<Vec<Between>>],
+        most: usize,
+    ) -> Option<Self> {
+        let (mut runs, mut left): (Option<Vec<Range<usize>>>, _) = (None, Vec::new());
+        for (place, wanted) in asked.iter().enumerate() {
+            match wanted.as_ref().and_then(|it| lookup(it, column, index)) {
                 Some(own) => {
                     runs = Some(match runs {
                         Some(runs) => intersect(&runs, &own),
                         None => own,
                     });
                 }
-                None => view.residual.push(Residual::new(filter, shapes, states)?),
+                None => left.push(place),
             }
         }
-        let Some(runs) = runs else { return Ok(None) };
+        let runs = runs?;
         let count: usize = runs.iter().map(ExactSizeIterator::len).sum();
         if count > most {
-            return Ok(None);
+            return None;
         }
         let mut matches = Vec::with_capacity(count);
         runs.into_iter().for_each(|it| index.positions(it, &mut matches));
-        if let Some(gone) = part.deletions() {
-            matches.retain(|it| !gone.contains(*it as usize));
-        }
-        matches.sort_unstable();
-        let (first, rows) = (part.positions().start, part.rows());
-        Ok(Some(Self { view, first, rows, before: 0, matches }))
+        Some(Self { matches, left })
     }
 
     /// The rows of a tail, which has no index.
-    fn look_through(
-        scan: &Scan,
-        part: &Part,
-        shapes: &Layout,
-        most: usize,
-        states: &States<'_>,
-    ) -> SqlResult<Option<Self>> {
-        let Some(hint) = &scan.index else { return Ok(None) };
-        let column = &part.columns[scan.columns[hint.column].index()];
-        let mut view = View::of_columns(scan, part, &part.columns, shapes);
-        let mut matches: Option<Vec<u32>> = None;
-        for filter in &scan.filters {
-            let wanted = wanted(filter, hint.column, column, states)?;
+    fn looked_through(column: &Column, asked: &[Option<Vec<Between>>]) -> Option<Self> {
+        let (mut matches, mut left): (Option<Vec<u32>>, _) = (None, Vec::new());
+        for (place, wanted) in asked.iter().enumerate() {
             match (&matches, wanted) {
                 (None, Some(wanted)) => {
                     let mut rows = Vec::new();
-                    for (low, high) in &wanted {
-                        let (low, high) = (low.as_ref(), high.as_ref());
-                        if column.rows_between(low, high, &mut rows).is_none() {
-                            return Ok(None);
-                        }
+                    for (low, high) in wanted {
+                        column.rows_between(low.as_ref(), high.as_ref(), &mut rows)?;
                     }
                     matches = Some(rows);
                 }
-                _ => view.residual.push(Residual::new(filter, shapes, states)?),
+                _ => left.push(place),
             }
         }
-        let Some(mut matches) = matches else { return Ok(None) };
-        if let Some(gone) = part.deletions() {
-            matches.retain(|it| !gone.contains(*it as usize));
-        }
-        if matches.len() > most {
-            return Ok(None);
-        }
+        let mut matches = matches?;
         matches.sort_unstable();
         matches.dedup();
+        Some(Self { matches, left })
+    }
+}
+
+impl PartMatches {
+    /// Of what was found, with so many matches in the parts before.
+    fn new(
+        scan: &Scan,
+        part: &Part,
+        shapes: &Layout,
+        (found, before): (Found, usize),
+        states: &States<'_>,
+    ) -> SqlResult<Self> {
+        let mut view = View::of_columns(scan, part, &part.columns, shapes);
+        for place in found.left {
+            view.residual.push(Residual::new(&scan.filters[place], shapes, states)?);
+        }
         let (first, rows) = (part.positions().start, part.rows());
-        Ok(Some(Self { view, first, rows, before: 0, matches }))
+        Ok(Self { view, first, rows, before, matches: found.matches })
     }
 
     fn pick_all(&self, columns: &[usize], places: &[u32]) -> Vec<Arc<crate::Vector>> {
@@ -209,23 +226,14 @@ impl PartMatches {
     }
 }
 
-/// The runs of slots, ascending and apart, whose rows satisfy a conjunct; `None` when the index cannot tell.
-fn lookup(
-    filter: &Expr,
-    place: usize,
-    column: &Column,
-    index: &InvertedIndex,
-    states: &States<'_>,
-) -> SqlResult<Option<Vec<Range<usize>>>> {
-    let Some(wanted) = wanted(filter, place, column, states)? else { return Ok(None) };
+/// The runs of slots, ascending and apart, whose rows are within some bounds; `None` when the index cannot tell.
+fn lookup(wanted: &[Between], column: &Column, index: &InvertedIndex) -> Option<Vec<Range<usize>>> {
     let run = |it: &Between| index.lookup(column, it.0.as_ref(), it.1.as_ref());
-    let Some(mut runs) = wanted.iter().map(run).collect::<Option<Vec<_>>>() else {
-        return Ok(None);
-    };
+    let mut runs = wanted.iter().map(run).collect::<Option<Vec<_>>>()?;
     runs.retain(|it| !it.is_empty());
     runs.sort_unstable_by_key(|it| it.start);
     runs.dedup();
-    Ok(Some(runs))
+    Some(runs)
 }
 
 /// Bounds of values.

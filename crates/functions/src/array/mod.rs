@@ -8,6 +8,7 @@ mod change;
 mod held;
 mod item;
 mod look;
+mod set;
 mod signature;
 mod texts;
 
@@ -43,6 +44,7 @@ pub(crate) fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::ArrayReverse | F::ArraySort | F::ListDistinct => change::ordered(call),
         F::ArrayIntervalKeys => change::interval_keys(call),
         F::ArrayFit => change::fit(call),
+        F::ArraySetItem => set::item(call),
         F::ArrayToString => texts::joined(call),
         F::StringToArray => texts::split(call),
         _ => Err(call.broken("no kernel for it")),
@@ -81,6 +83,7 @@ pub(crate) fn is_of_arrays(function: Function) -> bool {
             | F::ListDistinct
             | F::ArrayIntervalKeys
             | F::ArrayFit
+            | F::ArraySetItem
             | F::ArrayToString
             | F::StringToArray
     )
@@ -102,6 +105,7 @@ pub(crate) fn takes_null(function: Function) -> bool {
             | F::ArrayRemove
             | F::ArrayReplace
             | F::ArrayAny
+            | F::ArraySetItem
             | F::ArrayToString
             | F::StringToArray
     )

@@ -155,6 +155,13 @@ fn changed(function: Function, arguments: &[DataType]) -> Option<Signature> {
         }
         // Binding says the length that its column has.
         (F::ArrayFit, [TEXTS]) => made(&[TEXTS], TEXTS),
+        (F::ArraySetItem, [array, _, places @ ..])
+            if !places.is_empty() && places.iter().all(number) =>
+        {
+            let mut arguments = vec![*array, array.element()?];
+            arguments.resize(places.len() + 2, BIG);
+            made(&arguments, *array)
+        }
         (F::ArrayToString, [array, rest @ ..])
             if (1..=2).contains(&rest.len()) && rest.iter().all(text) =>
         {

@@ -12,7 +12,7 @@ mod syntax;
 use std::ops::Range;
 
 use arrow_array::{ArrayRef, StringArray};
-use types::SqlResult;
+use types::{SqlResult, array};
 
 use crate::call::{Call, Integers};
 use crate::error::invalid;
@@ -141,6 +141,57 @@ pub(crate) fn substr(call: &Call<'_>) -> SqlResult<ArrayRef> {
     call.map_optional_texts(|row, out| match search.find(row)? {
         Some(found) => out.push(&search.texts.value(row)[found]).map(|()| true),
         None => Ok(false),
+    })
+}
+
+/// The subexpressions of the first match as an array, or the match where there are none.
+pub(crate) fn first_match(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let (texts, patterns) = (call.texts(0)?, call.texts(1)?);
+    let flags = call.optional_texts(2)?;
+    let mut compiled = Patterns::default();
+    let mut held = String::new();
+    call.map_optional_texts(|row, out| {
+        let flags = not_global("regexp_match", flags, row)?;
+        let (text, pattern) = (texts.value(row), compiled.get(patterns.value(row), flags)?);
+        let found = match pattern.groups() {
+            0 => pattern.find(text, 0).map(|it| vec![Some(it)]),
+            _ => pattern.captures(text, 0).map(|it| it.into_iter().skip(1).collect()),
+        };
+        let Some(found) = found else { return Ok(false) };
+        held.clear();
+        for part in &found {
+            match part {
+                Some(it) => array::push_text(&mut held, &text[it.clone()]),
+                None => held.push_str(array::NULL_ITEM),
+            }
+        }
+        array::close_list(&mut held, 0, found.len())?;
+        out.push(&held).map(|()| true)
+    })
+}
+
+/// The parts of texts between matches. Empty matches at the ends of a text, or right behind another match, are none.
+pub(crate) fn split(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let (texts, patterns) = (call.texts(0)?, call.texts(1)?);
+    let flags = call.optional_texts(2)?;
+    let mut compiled = Patterns::default();
+    let mut held = String::new();
+    call.map_texts(|row, out| {
+        let flags = not_global("regexp_split_to_array", flags, row)?;
+        let (text, pattern) = (texts.value(row), compiled.get(patterns.value(row), flags)?);
+        let mut matches = Matches::new(text, 1);
+        let (mut begins, mut last, mut count) = (0, 0, 1);
+        held.clear();
+        while let Some(found) = matches.next(|text, from| pattern.find(text, from)) {
+            if found.start < text.len() && found.end > last {
+                array::push_text(&mut held, &text[begins..found.start]);
+                (begins, count) = (found.end, count + 1);
+            }
+            last = found.end;
+        }
+        array::push_text(&mut held, &text[begins..]);
+        array::close_list(&mut held, 0, count)?;
+        out.push(&held)
     })
 }
 

@@ -8,7 +8,7 @@ use binder::ParsedQuery;
 use files::{Rows, TextColumn, TextStream};
 use stdx::sync::Arc;
 use storage::{BuildContext, Table, TableDesign};
-use types::{DataType, SqlError, SqlResult, SqlState};
+use types::{DataType, ObjectKind, Privileges, SqlError, SqlResult, SqlState};
 
 use super::format::{CopyFormat, without_options};
 use super::from::{columns_of, format_of, targets};
@@ -107,6 +107,7 @@ impl Session {
         // Whether it may write at all is told before the client sends anything.
         self.begin_writing()?;
         let table = self.existing(&self.existing_name(table, false)?)?;
+        self.authority().check((ObjectKind::Relation, &table.name), Privileges::INSERT)?;
         let targets = targets(&table, columns)?;
         let said = options.iter().find(|it| it.0 == "format").map(|it| it.1.to_lowercase());
         let (is_csv, is_binary) = match said.as_deref() {

@@ -17,7 +17,8 @@ use super::schema_sql::{
 use super::to::query_of;
 use super::writing::io_failed;
 use crate::answer::done;
-use crate::sql_names::{sql_name, sql_path};
+use crate::generated_ddl::rows_without_generated;
+use crate::sql_names::sql_name;
 use crate::{Answer, CancelToken, Session};
 
 const SCHEMA: &str = "schema.sql";
@@ -30,7 +31,7 @@ impl Session {
         options: &[(String, String)],
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        self.check_files()?;
+        self.check_files(true)?;
         let format = CopyFormat::of(options, Some("parquet"))?;
         if format != CopyFormat::Parquet {
             return Err(SqlError::unsupported("EXPORT DATABASE writes Parquet files")
@@ -48,7 +49,7 @@ impl Session {
             let path = export.file_of(&table.name, format.extension());
             let name = sql_name(&table.name);
             if !table.columns.is_empty() {
-                let query = query_of(&format!("SELECT * FROM {}", sql_path(&table.name)))?;
+                let query = query_of(&rows_without_generated(table))?;
                 self.write_rows(&query, snapshot.clone(), &path, &format, cancel)?;
                 let path = path.display().to_string().replace('\'', "''");
                 load.push_str(&format!("COPY {name} FROM '{path}' (FORMAT parquet);\n"));
@@ -73,7 +74,7 @@ impl Session {
         folder: &str,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        self.check_files()?;
+        self.check_files(false)?;
         self.write_alone(cancel)?;
         let folder = Path::new(folder);
         for name in [SCHEMA, LOAD] {

@@ -9,6 +9,7 @@ use super::schema_sql::{
     position, references, refresh, sequences, views,
 };
 use crate::Session;
+use crate::generated_ddl::rows_without_generated;
 
 /// A table as SQL.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,6 +20,8 @@ pub struct TableDefinition {
     pub create: String,
     /// What is said when it has its rows: indexes, and places of parts and rows.
     pub after_load: String,
+    /// The query of its rows: without what is generated of them.
+    pub rows: String,
     /// Whether rows are refused that bring a number of their own for an identity (GENERATED ALWAYS), unless the INSERT says
     /// OVERRIDING SYSTEM VALUE.
     pub gives_numbers: bool,
@@ -55,6 +58,7 @@ impl Session {
             name: it.name.clone(),
             create: create_table(it, &snapshot),
             after_load: after_load(it),
+            rows: rows_without_generated(it),
             gives_numbers: it.rules().rows.identities.iter().any(|it| it.always),
             references: references(it),
         };

@@ -10,9 +10,10 @@ use storage::{BuildContext, ColumnSchema, Table, TableDesign};
 use types::{DataType, SqlError, SqlResult, SqlState, Zone};
 
 use crate::answer::done;
-use crate::change::parsed;
+use crate::change::{Replaced, parsed};
 use crate::constraints::quoted;
 use crate::durability::Operation;
+use crate::generated_ddl::{is_generated, not_copied};
 use crate::notice::Notice;
 use crate::parallel::LoadProgress;
 use crate::reading::{CopyHeader, CopyText, Direction, FileKind, Verbosity, is_tbl, text_table};
@@ -127,7 +128,7 @@ impl Session {
         options: &[(String, String)],
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        self.check_files()?;
+        self.check_files(false)?;
         self.begin_writing()?;
         self.wait_for_place()?;
         let old = self.existing(table)?;
@@ -208,7 +209,9 @@ impl Session {
             let batches = ordered(batches, targets)?;
             let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
             let mut table = old.clone();
-            while rows > 0 && !self.replace_rows(&table, &[], &batches, &[], cancel)? {
+            while rows > 0
+                && !self.replace_rows(&table, &[], &batches, Replaced::At(&[]), cancel)?
+            {
                 self.refresh()?;
                 table = self.existing(&old.name)?;
             }
@@ -262,11 +265,14 @@ fn notices(skipped: u64, rows: &[SqlError], verbosity: Verbosity) -> Vec<String>
 /// The places of the columns that are filled, in the order of the file.
 pub(super) fn targets(table: &Table, columns: &[String]) -> SqlResult<Vec<usize>> {
     if columns.is_empty() {
-        return Ok((0..table.columns.len()).collect());
+        return Ok((0..table.columns.len()).filter(|it| !is_generated(table, *it)).collect());
     }
     let mut targets = Vec::with_capacity(columns.len());
     for name in columns {
         let place = find(table, name)?;
+        if is_generated(table, place) {
+            return Err(not_copied(name));
+        }
         if targets.contains(&place) {
             let message = format!("column \"{name}\" specified more than once");
             return Err(SqlError::new(SqlState::DUPLICATE_COLUMN, message));

@@ -66,6 +66,11 @@ pub(super) fn create_table(table: &Table, sequences: &CatalogSnapshot) -> String
                     format!(" (SEQUENCE NAME {}{})", sql_name(&it.name), options(&it.definition))
                 });
             line.push_str(&format!(" GENERATED {always} AS IDENTITY{options}"));
+        } else if let (Some(it), Some(Some(of))) =
+            (rules.rows.generated(id), rules.rows.defaults.get(place))
+        {
+            let kept = if it.is_stored { "STORED" } else { "VIRTUAL" };
+            line.push_str(&format!(" GENERATED ALWAYS AS ({of}) {kept}"));
         } else if let Some(Some(default)) = rules.rows.defaults.get(place) {
             line.push_str(&format!(" DEFAULT {default}"));
         }

@@ -23,7 +23,7 @@ impl Session {
         options: &[(String, String)],
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        self.check_files()?;
+        self.check_files(true)?;
         let path = Path::new(path);
         let format = CopyFormat::of(options, format_of_name(path))?;
         let rows = self.write_rows(query, self.snapshot(), path, &format, cancel)?;

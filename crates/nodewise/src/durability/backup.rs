@@ -20,7 +20,7 @@ impl Session {
     /// Errors: 25001 in a transaction that has changed tables, 58P02 when the folder is not empty, 55006 when a database
     /// has it, 58030 and 53100 when the disk refuses.
     pub(crate) fn backup(&self, path: &str, cancel: &CancelToken) -> SqlResult<Answer> {
-        self.check_files()?;
+        self.check_files(true)?;
         if self.writing.lock().is_some() {
             let message = "BACKUP cannot run in a transaction that has changed tables";
             return Err(SqlError::new(SqlState("25001"), message));

@@ -12,7 +12,7 @@ use journal::{Journal, JournalError, JournalResult, Lsn, read_sealed, write_seal
 use serde::{Deserialize, Serialize};
 use stdx::sync::{Arc, Weak};
 use storage::{Catalog, CatalogSnapshot, Table};
-use types::{SqlError, SqlResult, SqlState, names};
+use types::{ObjectKind, Rights, Role, SqlError, SqlResult, SqlState, names};
 
 use super::definition::malformed;
 use super::history::Tally;
@@ -41,6 +41,11 @@ pub(super) struct Manifest {
     /// What each is on, and the comment.
     #[serde(default)]
     pub(super) comments: Vec<([String; 3], String)>,
+    #[serde(default)]
+    pub(super) roles: Vec<Role>,
+    /// What each are on, and the rights.
+    #[serde(default)]
+    pub(super) rights: Vec<((ObjectKind, String), Rights)>,
 }
 
 /// The tables of the last checkpoint, with their files.
@@ -93,6 +98,10 @@ pub(super) fn read(
     manifest.sequences.into_iter().for_each(|it| it.put(catalog));
     manifest.views.into_iter().try_for_each(|it| it.put(catalog))?;
     manifest.comments.iter().for_each(|it| catalog.put_comment(&it.0, Some(&it.1)));
+    manifest.roles.into_iter().for_each(|it| catalog.put_role(it));
+    for ((kind, name), rights) in manifest.rights {
+        catalog.put_rights((kind, &name), Some(rights));
+    }
     Ok((Lsn(manifest.lsn), written, files))
 }
 
@@ -111,8 +120,11 @@ pub(super) fn write(
     let (new, parts) = new.inspect_err(|_| discard(folder, round))?;
     let (sequences, views) = (forms(tables, true), view_forms(tables));
     let (schemas, comments) = (schemas(tables), comments(tables));
+    let (roles, rights) = (roles(tables), rights(tables));
     let tables = new.iter().map(|it| it.1.clone()).collect();
-    let manifest = Manifest { lsn: lsn.0, tables, schemas, sequences, views, comments };
+    let last = lsn.0;
+    let manifest =
+        Manifest { lsn: last, tables, schemas, sequences, views, comments, roles, rights };
     let bytes = serde_json::to_vec(&manifest).map_err(malformed)?;
     let sealed = folder.sync().map_err(JournalError::from);
     let sealed = sealed.and_then(|()| write_sealed(folder, MANIFEST, &bytes));
@@ -162,6 +174,18 @@ fn comments(tables: &CatalogSnapshot) -> Vec<([String; 3], String)> {
     lasting.map(|(of, text)| (of, text.to_string())).collect()
 }
 
+/// The roles that somebody has made or changed.
+fn roles(tables: &CatalogSnapshot) -> Vec<Role> {
+    tables.stored_roles().map(|it| Role::clone(it)).collect()
+}
+
+/// The rights on what outlasts its session.
+fn rights(tables: &CatalogSnapshot) -> Vec<((ObjectKind, String), Rights)> {
+    let mut all = tables.all_rights();
+    all.retain(|it| !names::is_temporary(&it.0.1));
+    all.into_iter().map(|(of, rights)| (of, Rights::clone(&rights))).collect()
+}
+
 /// Removes the files of a checkpoint that failed, before any manifest named them. What stays is removed by the next.
 fn discard(folder: &dyn Folder, round: u64) {
     let begin = of_round(round);
@@ -180,9 +204,10 @@ pub(super) fn write_anew(
     let (new, _) = write_tables(folder, (tables, 1), nothing, &mut tally, may_go_on)?;
     let (sequences, views) = (forms(tables, false), view_forms(tables));
     let (schemas, comments) = (schemas(tables), comments(tables));
+    let (roles, rights) = (roles(tables), rights(tables));
     let tables = new.into_iter().map(|it| it.1).collect();
     folder.sync().map_err(failed)?;
-    let manifest = Manifest { lsn: 0, tables, schemas, sequences, views, comments };
+    let manifest = Manifest { lsn: 0, tables, schemas, sequences, views, comments, roles, rights };
     let bytes = serde_json::to_vec(&manifest).map_err(malformed)?;
     write_sealed(folder, MANIFEST, &bytes).map_err(|it| journal_error(&it))
 }

@@ -12,8 +12,8 @@ use storage::{
     TableDesign, TableIndex,
 };
 use types::{
-    CheckRule, ColumnId, DataType, Deferral, ForeignKey, Identity, ReferentialAction, RowRules,
-    SqlError, SqlResult, SqlState, Value,
+    CheckRule, ColumnId, DataType, Deferral, ForeignKey, Generated, Identity, ReferentialAction,
+    RowRules, SqlError, SqlResult, SqlState, Value,
 };
 
 use crate::reshape::Reshape;
@@ -39,6 +39,9 @@ pub(crate) struct RulesForm {
     /// Columns, and whether they are GENERATED ALWAYS.
     #[serde(default)]
     identities: Vec<(u16, bool)>,
+    /// Columns that are generated of others, and whether they are STORED.
+    #[serde(default)]
+    generated: Vec<(u16, bool)>,
     references: Vec<ReferenceForm>,
 }
 
@@ -183,6 +186,7 @@ impl RulesForm {
             defaults: rules.rows.defaults.iter().map(text).collect(),
             checks: rules.rows.checks.iter().map(check).collect(),
             identities: rules.rows.identities.iter().map(|it| (it.column.0, it.always)).collect(),
+            generated: rules.rows.generated.iter().map(|it| (it.column.0, it.is_stored)).collect(),
             references: rules.references.iter().map(ReferenceForm::of).collect(),
         }
     }
@@ -205,8 +209,10 @@ impl RulesForm {
         let defaults = self.defaults.iter().map(|it| it.as_deref().map(Arc::from)).collect();
         let identity = |it: &(u16, bool)| Identity { column: ColumnId(it.0), always: it.1 };
         let identities = self.identities.iter().map(identity).collect();
-        let rows =
-            RowRules { defaults, checks: self.checks.iter().map(check).collect(), identities };
+        let made = |it: &(u16, bool)| Generated { column: ColumnId(it.0), is_stored: it.1 };
+        let generated = self.generated.iter().map(made).collect();
+        let checks = self.checks.iter().map(check).collect();
+        let rows = RowRules { defaults, checks, identities, generated };
         let references =
             self.references.iter().map(ReferenceForm::read).collect::<SqlResult<_>>()?;
         let indexes = self.indexes.iter().map(index).collect();

@@ -9,7 +9,9 @@ use arrow_ipc::writer::StreamWriter;
 use journal::Record;
 use serde::{Deserialize, Serialize};
 use storage::{ColumnChange, Rules, Sequence, Table};
-use types::{SequencePosition, SqlError, SqlResult, ViewDefinition, names};
+use types::{
+    ObjectKind, Rights, Role, SequencePosition, SqlError, SqlResult, ViewDefinition, names,
+};
 
 use super::column_form::ColumnForm;
 use super::definition::{ReshapeForm, RulesForm, TableForm, malformed};
@@ -44,6 +46,12 @@ pub(crate) enum Deed {
     Comment { of: [String; 3], text: Option<String> },
     /// A schema was dropped.
     DropSchema { schema: String },
+    /// There is a role of this number, or another than before.
+    Role { role: Role },
+    /// A role was dropped.
+    DropRole { role: String },
+    /// There are other rights on something; `None` where nobody has said anything of them any more.
+    Rights { kind: ObjectKind, name: String, rights: Option<Rights> },
     /// The counter of a sequence is there; other than all else not as a part of a transaction.
     Count { counter: u64, position: SequencePosition },
     /// It is what some files hold: its own, then those of its parts.
@@ -120,6 +128,18 @@ impl Operation {
 
     pub(crate) fn drop_schema(name: &str) -> Self {
         Self::without_rows(Ok(Deed::DropSchema { schema: name.to_owned() }))
+    }
+
+    pub(crate) fn role(role: &Role) -> Self {
+        Self::without_rows(Ok(Deed::Role { role: role.clone() }))
+    }
+
+    pub(crate) fn drop_role(name: &str) -> Self {
+        Self::without_rows(Ok(Deed::DropRole { role: name.to_owned() }))
+    }
+
+    pub(crate) fn rights((kind, name): (ObjectKind, &str), rights: Option<Rights>) -> Self {
+        Self::without_rows(Ok(Deed::Rights { kind, name: name.to_owned(), rights }))
     }
 
     /// Whether it was done to what goes with its session, of which the log knows nothing.

@@ -102,6 +102,9 @@ fn redo_name(catalog: &Catalog, deed: Deed) -> SqlResult<()> {
         Deed::Schema { .. } => catalog.put_schema(&name),
         Deed::DropSchema { .. } => return catalog.drop_schema(&name),
         Deed::Comment { of, text } => catalog.put_comment(&of, text.as_deref()),
+        Deed::Role { role } => catalog.put_role(role),
+        Deed::DropRole { role } => catalog.drop_role(&role),
+        Deed::Rights { kind, rights, .. } => catalog.put_rights((kind, &name), rights),
         Deed::Count { counter, position } => count(&catalog.snapshot(), counter, position),
         Deed::Drop { .. } => return catalog.drop_table(&name).map(|_| ()),
         Deed::Rename { to, .. } => return catalog.rename(&name, &to).map(|_| ()),
@@ -121,6 +124,9 @@ impl Deed {
             Self::DropView { view } => view,
             Self::Comment { of: [_, name, _], .. } => name,
             Self::Schema { schema } | Self::DropSchema { schema } => schema,
+            Self::Role { role } => &role.name,
+            Self::DropRole { role } => role,
+            Self::Rights { name, .. } => name,
             Self::Count { .. } => "a counter",
             Self::Drop { table }
             | Self::Change { table }

@@ -1,25 +1,40 @@
 //! The views of `information_schema`.
 
-use ::types::{CheckRule, DataType, Deferral, SqlResult, ViewDefinition, names};
+use ::types::{CheckRule, DataType, Deferral, ObjectKind, SqlResult, ViewDefinition, names};
 use arrow_array::RecordBatch;
 use stdx::sync::Arc;
 use storage::{ColumnSchema, IndexKind};
 
+use super::owners::Shown;
 use super::shared::{none, number, schemas};
 use super::types::TYPES;
 use crate::Session;
 use crate::pg_types::{element_of, wire_type};
 use crate::views::{Cell, ViewBuilder};
 
-pub(super) const NAMES: [&str; 6] =
-    ["columns", "key_column_usage", "schemata", "table_constraints", "tables", "views"];
+pub(super) const NAMES: [&str; 10] = [
+    "applicable_roles",
+    "columns",
+    "enabled_roles",
+    "key_column_usage",
+    "role_table_grants",
+    "schemata",
+    "table_constraints",
+    "table_privileges",
+    "tables",
+    "views",
+];
 
 pub(super) fn rows_of(name: &str, session: &Session) -> Option<SqlResult<RecordBatch>> {
     Some(match name {
+        "applicable_roles" => super::roles::applicable_roles(session),
         "columns" => columns(session),
+        "enabled_roles" => super::roles::enabled_roles(session),
         "key_column_usage" => key_columns(session),
+        "role_table_grants" => super::roles::table_privileges(session, true),
         "schemata" => schemata(session),
         "table_constraints" => constraints(session),
+        "table_privileges" => super::roles::table_privileges(session, false),
         "tables" => tables(session),
         "views" => views(session),
         _ => return None,
@@ -38,8 +53,8 @@ fn schemata(session: &Session) -> SqlResult<RecordBatch> {
         ("default_character_set_name", 't'),
     ]);
     for (name, _) in schemas(session) {
-        let owner = session.client.user.as_str();
-        view.row([catalog(session), name.into(), owner.into(), none()]);
+        let owner = Shown::of(session, ObjectKind::Schema, &name).owner_name(session);
+        view.row([catalog(session), name.into(), owner, none()]);
     }
     view.finish()
 }
@@ -122,9 +137,10 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
         ("udt_name", 't'),
         ("is_identity", 't'),
         ("is_generated", 't'),
+        ("generation_expression", 't'),
         ("is_updatable", 't'),
     ]);
-    for Listed { relation, columns, defaults, is_updatable } in listed(session) {
+    for Listed { relation, columns, defaults, generated, is_updatable } in listed(session) {
         for (place, column) in columns.iter().enumerate() {
             let of = i64::from(wire_type(column.data_type).oid);
             let is_array = column.data_type.element().is_some();
@@ -143,14 +159,16 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
                 | DataType::Interval => Some(6),
                 _ => None,
             };
-            let default = defaults.get(place).cloned().flatten();
+            let default = defaults.get(place).cloned().flatten().map(|it| it.to_string());
+            let is_made = generated.contains(&place);
+            let (default, expression) = if is_made { (None, default) } else { (default, None) };
             view.row([
                 catalog(session),
                 names::schema_of(&relation).into(),
                 names::bare(&relation).into(),
                 column.name.as_str().into(),
                 number(place as i64 + 1),
-                default.map(|it| it.to_string()).into(),
+                default.into(),
                 if column.nullable { "YES".into() } else { "NO".into() },
                 if is_array { "ARRAY" } else { known.map_or("", |it| it.sql) }.into(),
                 Cell::Integer(length),
@@ -162,7 +180,8 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
                 format!("{}{}", if is_array { "_" } else { "" }, known.map_or("", |it| it.name))
                     .into(),
                 "NO".into(),
-                "NEVER".into(),
+                if is_made { "ALWAYS" } else { "NEVER" }.into(),
+                expression.into(),
                 if is_updatable { "YES".into() } else { "NO".into() },
             ]);
         }
@@ -175,6 +194,8 @@ struct Listed {
     relation: String,
     columns: Vec<ColumnSchema>,
     defaults: Vec<Option<Arc<str>>>,
+    /// The places of those that are generated of others.
+    generated: Vec<usize>,
     is_updatable: bool,
 }
 
@@ -185,6 +206,7 @@ fn listed(session: &Session) -> Vec<Listed> {
         relation: it.name.clone(),
         columns: it.schema(),
         defaults: it.rules().rows.defaults.clone(),
+        generated: it.rules().rows.generated.iter().map(|it| it.column.index()).collect(),
         is_updatable: true,
     });
     let columns = |it: &ViewDefinition| {
@@ -195,6 +217,7 @@ fn listed(session: &Session) -> Vec<Listed> {
         relation: it.name.clone(),
         columns: columns(&it),
         defaults: Vec::new(),
+        generated: Vec::new(),
         is_updatable: false,
     });
     tables.chain(views).collect()

@@ -12,7 +12,10 @@ mod information;
 mod locks;
 mod nothing;
 mod oids;
+mod owners;
+mod privileges;
 mod relations;
+mod roles;
 mod session;
 mod shared;
 mod statements;
@@ -32,16 +35,18 @@ pub const CATALOG: &str = names::CATALOG;
 pub const INFORMATION: &str = names::INFORMATION;
 
 /// Views of `pg_catalog` with rows.
-const NAMES: [&str; 24] = [
+const NAMES: [&str; 28] = [
     "pg_am",
     "pg_attrdef",
     "pg_attribute",
+    "pg_auth_members",
     "pg_authid",
     "pg_class",
     "pg_collation",
     "pg_constraint",
     "pg_database",
     "pg_description",
+    "pg_group",
     "pg_index",
     "pg_language",
     "pg_locks",
@@ -52,10 +57,12 @@ const NAMES: [&str; 24] = [
     "pg_roles",
     "pg_sequence",
     "pg_settings",
+    "pg_shadow",
     "pg_stat_statements",
     "pg_tables",
     "pg_tablespace",
     "pg_type",
+    "pg_user",
     "pg_views",
 ];
 
@@ -99,7 +106,12 @@ pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<
         "pg_am" => shared::access_methods(),
         "pg_attrdef" => relations::defaults(session),
         "pg_attribute" => relations::attributes(session),
-        "pg_authid" | "pg_roles" => shared::roles(session),
+        "pg_auth_members" => roles::members(session),
+        "pg_authid" => roles::roles(session, true),
+        "pg_roles" => roles::roles(session, false),
+        "pg_group" => roles::groups(session),
+        "pg_shadow" => roles::users(session, true),
+        "pg_user" => roles::users(session, false),
         "pg_class" => relations::classes(session),
         "pg_collation" => shared::collations(),
         "pg_constraint" => relations::constraints(session),

@@ -11,10 +11,6 @@ pub(super) const NOTHING: &[(&str, &str)] = &[
         "oid:i amopfamily:i amoplefttype:i amoprighttype:i amopstrategy:i amoppurpose:t amopopr:i amopmethod:i amopsortfamily:i",
     ),
     ("pg_amproc", "oid:i amprocfamily:i amproclefttype:i amprocrighttype:i amprocnum:i amproc:i"),
-    (
-        "pg_auth_members",
-        "oid:i roleid:i member:i grantor:i admin_option:b inherit_option:b set_option:b",
-    ),
     ("pg_available_extensions", "name:t default_version:t installed_version:t comment:t"),
     ("pg_cast", "oid:i castsource:i casttarget:i castfunc:i castcontext:t castmethod:t"),
     (

@@ -9,6 +9,7 @@ use stdx::sync::Arc;
 use storage::{CatalogSnapshot, ColumnSchema, IndexKind, Rules, Table, TableIndex};
 
 use super::oids;
+use super::owners::Shown;
 use super::shared::{none, number};
 use crate::Session;
 use crate::constraints;
@@ -83,21 +84,22 @@ pub(super) fn classes(session: &Session) -> SqlResult<RecordBatch> {
         let columns = table.columns.len();
         let own = Class { rows: table.rows(), ..Class::of(oids::table(table.id), "r", columns) };
         let schema = names::schema_of(&table.name);
-        class(&mut view, &table.name, &Class { rules: Some(rules), ..own });
+        class(session, &mut view, &table.name, &Class { rules: Some(rules), ..own })?;
         for index in &rules.indexes {
             let own = Class::of(index_oid(table.id, index), "i", index.columns.len());
-            class(&mut view, &names::joined(&schema, &index.name), &own);
+            let own = Class { owner: Some(&table.name), ..own };
+            class(session, &mut view, &names::joined(&schema, &index.name), &own)?;
         }
     }
     for it in session.snapshot().views() {
         let kind = if it.materialized.is_some() { "m" } else { "v" };
         let own = Class::of(oids::table(it.id), kind, it.columns.len());
         let is_populated = it.materialized.as_ref().is_none_or(|it| it.is_populated);
-        class(&mut view, &it.name, &Class { is_populated, ..own });
+        class(session, &mut view, &it.name, &Class { is_populated, ..own })?;
     }
     for it in session.snapshot().sequences() {
         let own = Class::of(oids::of_name("sequence", &it.name), "S", 3);
-        class(&mut view, &it.name, &Class { rows: 1, ..own });
+        class(session, &mut view, &it.name, &Class { rows: 1, ..own })?;
     }
     view.finish()
 }
@@ -141,16 +143,26 @@ struct Class<'a> {
     rules: Option<&'a Rules>,
     /// Whether it can be read.
     is_populated: bool,
+    /// Of an index, the table whose owner has it.
+    owner: Option<&'a str>,
 }
 
 impl Class<'_> {
     fn of(oid: i64, kind: &'static str, columns: usize) -> Self {
-        Self { oid, kind, columns, rows: 0, rules: None, is_populated: true }
+        let (rows, rules, is_populated, owner) = (0, None, true, None);
+        Self { oid, kind, columns, rows, rules, is_populated, owner }
     }
 }
 
-fn class(view: &mut ViewBuilder, name: &str, class: &Class<'_>) {
-    let Class { oid, kind, columns, rows, rules, is_populated } = *class;
+fn class(
+    session: &Session,
+    view: &mut ViewBuilder,
+    name: &str,
+    class: &Class<'_>,
+) -> SqlResult<()> {
+    let shown = Shown::of_relation(session, class.owner.unwrap_or(name));
+    let acl = if class.kind == "i" { none() } else { shown.acl(session, false)? };
+    let Class { oid, kind, columns, rows, rules, is_populated, .. } = *class;
     let method = match kind {
         "r" | "m" => oids::COLUMNS,
         "i" => oids::INVERTED,
@@ -163,7 +175,7 @@ fn class(view: &mut ViewBuilder, name: &str, class: &Class<'_>) {
         number(oids::schema_of(name)),
         number(0),
         number(0),
-        number(oids::OWNER),
+        shown.owner(),
         number(method),
         number(if is_view { 0 } else { oid }),
         number(0),
@@ -184,10 +196,11 @@ fn class(view: &mut ViewBuilder, name: &str, class: &Class<'_>) {
         is_populated.into(),
         if kind == "r" { "d".into() } else { "n".into() },
         false.into(),
-        none(),
+        acl,
         none(),
         none(),
     ]);
+    Ok(())
 }
 
 /// The columns of `pg_attribute`.
@@ -225,19 +238,22 @@ pub(super) fn attributes(session: &Session) -> SqlResult<RecordBatch> {
         let defaults = &table.rules().rows.defaults;
         for (place, column) in columns.iter().enumerate() {
             let has_default = defaults.get(place).is_some_and(Option::is_some);
-            attribute(&mut view, (oids::table(table.id), place), column, has_default);
+            let generated = table.rules().rows.generated(ColumnId(place as u16));
+            let generated = generated.map_or("", |it| if it.is_stored { "s" } else { "v" });
+            let more = (has_default, generated);
+            attribute(&mut view, (oids::table(table.id), place), column, more);
         }
         for index in &table.rules().indexes {
             for (place, column) in index.columns.iter().enumerate() {
                 let column = ColumnSchema { nullable: true, ..columns[column.index()].clone() };
-                attribute(&mut view, (index_oid(table.id, index), place), &column, false);
+                attribute(&mut view, (index_oid(table.id, index), place), &column, (false, ""));
             }
         }
     }
     for it in session.snapshot().views() {
         for (place, (name, data_type)) in it.columns.iter().enumerate() {
             let column = ColumnSchema::new(name, *data_type, true);
-            attribute(&mut view, (oids::table(it.id), place), &column, false);
+            attribute(&mut view, (oids::table(it.id), place), &column, (false, ""));
         }
     }
     view.finish()
@@ -247,7 +263,7 @@ fn attribute(
     view: &mut ViewBuilder,
     (relation, place): (i64, usize),
     schema: &ColumnSchema,
-    has_default: bool,
+    (has_default, generated): (bool, &str),
 ) {
     let wire = wire_type(schema.data_type);
     let by_value = (1..=8).contains(&wire.size);
@@ -267,7 +283,7 @@ fn attribute(
         has_default.into(),
         false.into(),
         "".into(),
-        "".into(),
+        generated.into(),
         false.into(),
         true.into(),
         number(0),
@@ -425,40 +441,52 @@ fn constraints_of(table: &Table, tables: &HashMap<&str, &Arc<Table>>) -> Vec<Con
         rule: None,
         definition: format!("CHECK ({})", it.condition),
     });
-    let references = rules.references.iter().map(|it| {
-        let ForeignKey { name, columns, parent, parent_columns, on_delete, on_update, .. } = it;
-        let found = tables.get(&**parent).map(|parent| {
-            let schema = parent.schema();
-            let place = |name: &Arc<str>| schema.iter().position(|it| *it.name == **name);
-            let keys = parent_columns.iter().filter_map(place).map(|it| ColumnId(it as u16));
-            (oids::table(parent.id), keys.collect(), letter(*on_update), letter(*on_delete))
-        });
-        let parent_names: Vec<String> = parent_columns.iter().map(|it| quoted(it)).collect();
-        let mut definition = format!(
-            "FOREIGN KEY ({}) REFERENCES {}({}){}",
-            columns_of(table, columns),
-            full_name(parent, names::PUBLIC),
-            parent_names.join(", "),
-            it.match_clause()
-        );
-        for (event, action) in [("UPDATE", on_update), ("DELETE", on_delete)] {
-            if *action != ReferentialAction::NoAction {
-                definition.push_str(&format!(" ON {event} {}", action.name()));
-            }
-        }
-        definition.push_str(&it.last_clauses());
-        Constraint {
-            oid: oid(name),
-            name: name.to_string(),
-            kind: "f",
-            columns: columns.to_vec(),
-            index: None,
-            parent: found,
-            definition,
-            rule: Some(it.clone()),
-        }
-    });
+    let references = rules.references.iter().map(|it| reference(table, it, tables));
     keys.chain(checks).chain(references).collect()
+}
+
+/// A rule that refers to another table, with the key there that it rests on.
+fn reference(table: &Table, rule: &ForeignKey, tables: &HashMap<&str, &Arc<Table>>) -> Constraint {
+    let ForeignKey { name, columns, parent, parent_columns, on_delete, on_update, .. } = rule;
+    let (mut found, mut index) = (None, None);
+    if let Some(parent) = tables.get(&**parent) {
+        let schema = parent.schema();
+        let place = |name: &Arc<str>| schema.iter().position(|it| *it.name == **name);
+        let referred = parent_columns.iter().filter_map(place).map(|it| ColumnId(it as u16));
+        let referred: Vec<ColumnId> = referred.collect();
+        let is_key = |it: &&TableIndex| {
+            it.kind.is_constraint()
+                && it.columns.len() == referred.len()
+                && it.columns.iter().all(|column| referred.contains(column))
+        };
+        let key = parent.rules().indexes.iter().find(is_key);
+        index = key.map(|it| index_oid(parent.id, it));
+        found = Some((oids::table(parent.id), referred, letter(*on_update), letter(*on_delete)));
+    }
+    let parent_names: Vec<String> = parent_columns.iter().map(|it| quoted(it)).collect();
+    let mut definition = format!(
+        "FOREIGN KEY ({}) REFERENCES {}({}){}",
+        columns_of(table, columns),
+        full_name(parent, names::PUBLIC),
+        parent_names.join(", "),
+        rule.match_clause()
+    );
+    for (event, action) in [("UPDATE", on_update), ("DELETE", on_delete)] {
+        if *action != ReferentialAction::NoAction {
+            definition.push_str(&format!(" ON {event} {}", action.name()));
+        }
+    }
+    definition.push_str(&rule.last_clauses());
+    Constraint {
+        oid: oids::named("constraint", table.id, name),
+        name: name.to_string(),
+        kind: "f",
+        columns: columns.to_vec(),
+        index,
+        parent: found,
+        definition,
+        rule: Some(rule.clone()),
+    }
 }
 
 /// The columns of `pg_constraint`.
@@ -552,7 +580,7 @@ pub(super) fn tables(session: &Session) -> SqlResult<RecordBatch> {
         view.row([
             names::schema_of(&table.name).into(),
             names::bare(&table.name).into(),
-            session.client.user.as_str().into(),
+            Shown::of_relation(session, &table.name).owner_name(session),
             none(),
             (!table.rules().indexes.is_empty()).into(),
             false.into(),
@@ -567,10 +595,10 @@ pub(super) fn views(session: &Session) -> SqlResult<RecordBatch> {
     let columns = [("schemaname", 't'), ("viewname", 't'), ("viewowner", 't'), ("definition", 't')];
     let mut view = ViewBuilder::new(&columns);
     for it in session.snapshot().views().iter().filter(|it| it.materialized.is_none()) {
-        let owner = session.client.user.as_str();
+        let owner = Shown::of_relation(session, &it.name).owner_name(session);
         let definition = format!("{};", it.query);
         let (schema, name) = names::split(&it.name);
-        view.row([schema.into(), name.into(), owner.into(), definition.into()]);
+        view.row([schema.into(), name.into(), owner, definition.into()]);
     }
     view.finish()
 }
@@ -592,7 +620,7 @@ pub(super) fn materialized_views(session: &Session) -> SqlResult<RecordBatch> {
         view.row([
             schema.into(),
             name.into(),
-            session.client.user.as_str().into(),
+            Shown::of_relation(session, &it.name).owner_name(session),
             none(),
             false.into(),
             rows.is_populated.into(),
@@ -623,7 +651,7 @@ pub(super) fn names(session: &Session) -> Vec<(i64, String)> {
 }
 
 /// All relations by their numbers.
-fn numbered(snapshot: &CatalogSnapshot) -> Vec<(i64, String)> {
+pub(super) fn numbered(snapshot: &CatalogSnapshot) -> Vec<(i64, String)> {
     let mut all = Vec::new();
     let own = |it: &&Arc<Table>| names::schema_of(&it.name) != names::MATERIALIZED;
     for table in snapshot.each_table().filter(own) {

@@ -26,10 +26,9 @@ pub(crate) fn session_value(
             }
         }
         ("current_database" | "current_catalog", []) => text(&session.client.database),
-        ("current_user" | "session_user" | "user" | "current_role", []) => {
-            text(&session.client.user)
+        ("current_user" | "user" | "current_role" | "session_user" | "system_user", []) => {
+            text(&session.name_of_role(super::roles::role_called(session, name)))
         }
-        ("pg_get_userbyid", [_]) => text(&session.client.user),
         ("current_schemas", [Value::Boolean(implicit)]) => {
             let path = session.search_path(&session.snapshot());
             let mut all: Vec<&str> = path.schemas().iter().map(String::as_str).collect();
@@ -73,6 +72,9 @@ pub(crate) fn session_value(
                 Err(error) => return Some(Err(error)),
             }
         }
+        (name, arguments) if name.starts_with("has_") || name == "pg_has_role" => {
+            return super::privileges::asked(session, name, arguments);
+        }
         _ => return None,
     }))
 }
@@ -108,9 +110,9 @@ pub(crate) fn catalog_texts(
             all.map(|it| (it.object, None, it.text.to_string())).collect()
         }
         "pg_table_is_visible" => plain(relations::hidden(session)),
-        "regrole" => vec![(oids::OWNER, None, session.client.user.clone())],
+        "regrole" | "pg_get_userbyid" => super::roles::names(session),
         "regtype" => super::types::all_names(),
-        _ => return None,
+        other => return super::privileges::numbers(session, other),
     })
 }
 
@@ -127,7 +129,8 @@ pub(crate) fn relation_number(session: &Session, kind: &str, name: &str) -> Opti
         return super::functions::number(&unquoted(name));
     }
     if kind == "regrole" {
-        return (unquoted(name) == session.client.user).then_some(oids::OWNER);
+        let role = session.rights_snapshot().role(&unquoted(name))?;
+        return Some(super::owners::oid(role.id));
     }
     if kind == "regtype" {
         let (name, is_array) = match name.strip_suffix("[]") {

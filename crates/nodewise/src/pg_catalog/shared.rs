@@ -1,9 +1,10 @@
 //! What there is beside tables: schemas, roles, the database, settings.
 
-use ::types::{SqlResult, names};
+use ::types::{ObjectKind, SqlResult, names};
 use arrow_array::RecordBatch;
 
 use super::oids;
+use super::owners::Shown;
 use crate::Session;
 use crate::client_settings::POSTGRES_VERSION;
 use crate::database_settings::list_of_database;
@@ -31,7 +32,9 @@ pub(super) fn namespaces(session: &Session) -> SqlResult<RecordBatch> {
     let columns = [("oid", 'i'), ("nspname", 't'), ("nspowner", 'i'), ("nspacl", 'a')];
     let mut view = ViewBuilder::new(&columns);
     for (name, oid) in schemas(session) {
-        view.row([number(oid), name.into(), number(oids::OWNER), none()]);
+        let shown = Shown::of(session, ObjectKind::Schema, &name);
+        let acl = shown.acl(session, name == names::PUBLIC)?;
+        view.row([number(oid), name.into(), shown.owner(), acl]);
     }
     view.finish()
 }
@@ -131,10 +134,11 @@ pub(super) fn databases(session: &Session) -> SqlResult<RecordBatch> {
         ("daticurules", 't'),
         ("datacl", 'a'),
     ]);
+    let shown = Shown::of(session, ObjectKind::Database, "");
     view.row([
         number(oids::DATABASE),
         session.client.database.as_str().into(),
-        number(oids::OWNER),
+        shown.owner(),
         // UTF-8.
         number(6),
         "c".into(),
@@ -146,39 +150,7 @@ pub(super) fn databases(session: &Session) -> SqlResult<RecordBatch> {
         "C".into(),
         none(),
         none(),
-        none(),
-    ]);
-    view.finish()
-}
-
-pub(super) fn roles(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("oid", 'i'),
-        ("rolname", 't'),
-        ("rolsuper", 'b'),
-        ("rolinherit", 'b'),
-        ("rolcreaterole", 'b'),
-        ("rolcreatedb", 'b'),
-        ("rolcanlogin", 'b'),
-        ("rolreplication", 'b'),
-        ("rolbypassrls", 'b'),
-        ("rolconnlimit", 'i'),
-        ("rolpassword", 't'),
-        ("rolvaliduntil", 't'),
-    ]);
-    view.row([
-        number(oids::OWNER),
-        session.client.user.as_str().into(),
-        true.into(),
-        true.into(),
-        true.into(),
-        false.into(),
-        true.into(),
-        false.into(),
-        true.into(),
-        number(-1),
-        none(),
-        none(),
+        shown.acl(session, false)?,
     ]);
     view.finish()
 }

@@ -27,6 +27,7 @@ pub(super) fn statements(session: &Session) -> SqlResult<RecordBatch> {
         ("stddev_exec_time", 'f'),
         ("rows", 'i'),
     ]);
+    let sees_all = session.sees_all_texts();
     for (id, text, entry) in session.database.statements.texts.list() {
         let time = |it: f64| it / MILLISECOND;
         view.row([
@@ -34,7 +35,7 @@ pub(super) fn statements(session: &Session) -> SqlResult<RecordBatch> {
             number(oids::DATABASE),
             true.into(),
             number(id),
-            (&*text).into(),
+            if sees_all { &*text } else { "<insufficient privilege>" }.into(),
             entry.calls.into(),
             time(entry.total).into(),
             time(entry.least).into(),

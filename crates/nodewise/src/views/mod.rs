@@ -18,6 +18,7 @@ pub(crate) mod sequences;
 mod system;
 mod tables;
 mod traffic;
+mod viewer;
 
 use arrow_array::RecordBatch;
 use types::SqlResult;
@@ -27,6 +28,7 @@ use crate::Database;
 use crate::settings::Settings;
 pub(crate) use builder::{Cell, ViewBuilder};
 pub(crate) use tables::partitioning;
+pub use viewer::Viewer;
 
 /// The schema that holds the views.
 pub const SCHEMA: &str = schemas::NODEWISE;
@@ -75,13 +77,14 @@ pub fn rows_of(
     name: &str,
     database: &Database,
     settings: &Settings,
+    viewer: &dyn Viewer,
 ) -> Option<SqlResult<RecordBatch>> {
     Some(match name {
         "tables" => tables::tables(database),
-        "columns" => tables::columns(database),
+        "columns" => tables::columns(database, viewer),
         "indexes" => indexes::rows(database),
         "constraints" => constraints::rows(database),
-        "sequences" => sequences::rows(database),
+        "sequences" => sequences::rows(database, viewer),
         "parts" => tables::parts(database),
         "deltas" => tables::deltas(database),
         "column_placement" => placement::column_placement(database),
@@ -94,7 +97,7 @@ pub fn rows_of(
         "thread_groups" => scheduling::thread_groups(database),
         "watchdog" => scheduling::watchdog(database),
         "jobs" => scheduling::jobs(database),
-        "queries" => scheduling::queries(database),
+        "queries" => scheduling::queries(database, viewer),
         "trace" => scheduling::trace(database),
         "traffic" => traffic::traffic(database),
         "item_traffic" => traffic::item_traffic(database),

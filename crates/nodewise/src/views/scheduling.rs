@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use arrow_array::RecordBatch;
 use types::SqlResult;
 
-use super::ViewBuilder;
+use super::{ViewBuilder, Viewer};
 use crate::Database;
 
 pub(super) fn workers(database: &Database) -> SqlResult<RecordBatch> {
@@ -110,7 +110,7 @@ pub(super) fn jobs(database: &Database) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
-pub(super) fn queries(database: &Database) -> SqlResult<RecordBatch> {
+pub(super) fn queries(database: &Database, viewer: &dyn Viewer) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
         ("id", 'i'),
         ("session", 'i'),
@@ -142,7 +142,11 @@ pub(super) fn queries(database: &Database) -> SqlResult<RecordBatch> {
             control.statement.into(),
             record.session.into(),
             record.state().into(),
-            record.text.as_str().into(),
+            match viewer.sees_texts_of(record.session) {
+                true => record.text.as_str(),
+                false => "<insufficient privilege>",
+            }
+            .into(),
             record.started.0.into(),
             (now - record.started).0.into(),
             u64::from(control.policy().class).into(),

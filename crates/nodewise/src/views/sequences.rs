@@ -4,11 +4,11 @@ use arrow_array::RecordBatch;
 use storage::Sequence;
 use types::SqlResult;
 
-use super::ViewBuilder;
+use super::{ViewBuilder, Viewer};
 use crate::Database;
 
 /// A row for each sequence. The last number is NULL until one was given out.
-pub fn rows(database: &Database) -> SqlResult<RecordBatch> {
+pub fn rows(database: &Database, viewer: &dyn Viewer) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
         ("sequence_name", 't'),
         ("data_type", 't'),
@@ -24,6 +24,8 @@ pub fn rows(database: &Database) -> SqlResult<RecordBatch> {
     ]);
     for sequence in database.catalog.snapshot().sequences() {
         let (definition, position) = (&sequence.definition, sequence.counter.lock().position);
+        let is_seen = position.is_called && viewer.reads_sequence(&sequence.name);
+        let last = is_seen.then_some(position.number);
         view.row([
             sequence.name.clone().into(),
             definition.data_type.to_string().to_lowercase().into(),
@@ -33,7 +35,7 @@ pub fn rows(database: &Database) -> SqlResult<RecordBatch> {
             definition.increment.into(),
             definition.cycles.into(),
             definition.cache.into(),
-            position.is_called.then_some(position.number).into(),
+            last.into(),
             sequence.owner.as_ref().map(|it| format!("{}.{}", it.table, it.column)).into(),
             sequence.owner.as_ref().is_some_and(|it| it.is_identity).into(),
         ]);

@@ -4,8 +4,8 @@ use arrow_array::RecordBatch;
 use storage::{Part, Partitioning, Table};
 use types::{DataType, SqlResult, Value, numeric};
 
-use super::ViewBuilder;
 use super::placement::{bytes_per_node, list};
+use super::{ViewBuilder, Viewer};
 use crate::Database;
 
 pub(super) fn tables(database: &Database) -> SqlResult<RecordBatch> {
@@ -44,7 +44,7 @@ pub(crate) fn partitioning(table: &Table) -> Option<String> {
     }
 }
 
-pub(super) fn columns(database: &Database) -> SqlResult<RecordBatch> {
+pub(super) fn columns(database: &Database, viewer: &dyn Viewer) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
         ("table_name", 't'),
         ("column_name", 't'),
@@ -64,6 +64,7 @@ pub(super) fn columns(database: &Database) -> SqlResult<RecordBatch> {
         ("sorted", 'b'),
     ]);
     for table in database.tables() {
+        let reads = viewer.reads_table(&table.name);
         for (position, column) in table.columns.iter().enumerate() {
             let statistics = &column.statistics;
             // Arrays as they are written, not as they are held.
@@ -72,7 +73,10 @@ pub(super) fn columns(database: &Database) -> SqlResult<RecordBatch> {
                     .map_or_else(|_| it.to_string(), |it| it.to_string()),
                 None => it.to_string(),
             };
-            let bound = |it: &Option<Value>| it.as_ref().map_or(String::new(), text);
+            let bound = |it: &Option<Value>| match it {
+                Some(it) if reads => text(it),
+                _ => String::new(),
+            };
             let mut nodes = Vec::new();
             let mut bytes = 0;
             for it in table.components().iter().filter(|it| it.column.index() == position) {

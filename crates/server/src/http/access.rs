@@ -24,11 +24,11 @@ const TRUSTED: &str = "nodewise";
 /// The user that a request is of; `None` when it is nobody who may come in.
 pub async fn user(shared: &Arc<Shared>, origin: Origin, headers: &HeaderMap) -> Option<String> {
     let given = credentials(headers);
-    if origin == Origin::Loopback && shared.options.trust_loopback {
+    if shared.trusts(origin) {
         return Some(given.map_or_else(|| TRUSTED.to_owned(), |it| it.0));
     }
     let (user, password) = given?;
-    let known = shared.options.users.verifier(&user).cloned();
+    let known = shared.verifier(&user);
     let is_known = known.is_some();
     let verifier = known.unwrap_or_else(|| Verifier::of_nobody(&user, &shared.secret));
     // Thousands of rounds: they keep no other client waiting, and only so many are checked at a time.

@@ -5,7 +5,7 @@
 //!
 //! - Invariant: who asks is known before anything of the database is told; `/livez` and `/readyz` tell nothing of it.
 
-mod access;
+pub mod access;
 mod metrics;
 mod query;
 mod reply;

@@ -51,7 +51,9 @@ pub async fn answer(shared: Arc<Shared>, origin: Origin, user: String, body: Byt
         return reply(StatusCode::BAD_REQUEST, TEXT, message);
     };
     let mut session = shared.database.session();
-    session.set_client(&user, "nodewise");
+    if let Err(error) = session.log_in(&user, "nodewise", shared.trusts(origin)) {
+        return reply(StatusCode::FORBIDDEN, TEXT, format!("{}\n", error.message));
+    }
     if origin != Origin::Socket && !shared.options.allow_files {
         session.forbid_files();
     }

@@ -17,6 +17,8 @@ pub struct Running {
     pub address: SocketAddr,
     /// Where it listens for HTTP.
     pub http: SocketAddr,
+    /// Where it listens for clients of Flight SQL.
+    pub flight: SocketAddr,
     pub stop: StopHandle,
     thread: Option<JoinHandle<()>>,
 }
@@ -29,15 +31,17 @@ impl Running {
 
     pub fn with(mut options: ServerOptions) -> Self {
         let free = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        options.listen = Listen { tcp: Some(free), http: Some(free), socket_folder: None };
+        options.listen =
+            Listen { tcp: Some(free), http: Some(free), flight: Some(free), socket_folder: None };
         let machine = hardware_linux::open();
         let setup = DatabaseOptions { workers: Some(2), ..DatabaseOptions::default() };
         let database = Database::open(machine, setup).unwrap();
         let server = Server::bind(database, options).unwrap();
         let (address, stop) = (server.address().unwrap(), server.stop_handle());
         let http = server.http_address().unwrap();
+        let flight = server.flight_address().unwrap();
         let thread = Some(thread::spawn(move || server.run()));
-        Self { address, http, stop, thread }
+        Self { address, http, flight, stop, thread }
     }
 
     /// Waits until it has stopped.

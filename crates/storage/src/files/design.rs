@@ -4,7 +4,8 @@ use hardware::{NodeId, Topology};
 use placement::Placement;
 use stdx::sync::Arc;
 use types::{
-    CheckRule, ColumnId, Deferral, ForeignKey, Identity, ReferentialAction, RowRules, SqlResult,
+    CheckRule, ColumnId, Deferral, ForeignKey, Generated, Identity, ReferentialAction, RowRules,
+    SqlResult,
 };
 
 use super::medium::damaged;
@@ -176,13 +177,17 @@ pub(super) fn rules_record(rules: &Rules) -> Record {
         |it: &CheckRule| Record::default().text("name", &*it.name).text("sql", &*it.condition);
     let identity =
         |it: &Identity| Record::default().number("column", it.column.0).number("always", it.always);
-    let RowRules { defaults, checks, identities } = &*rules.rows;
+    let generated = |it: &Generated| {
+        Record::default().number("column", it.column.0).number("stored", it.is_stored)
+    };
+    let RowRules { defaults, checks, identities, generated: made } = &*rules.rows;
     Record::default()
         .list("indexes", rules.indexes.iter().map(index).collect())
         .count("columns", defaults.len())
         .list("defaults", defaults.iter().enumerate().filter_map(default).collect())
         .list("checks", checks.iter().map(check).collect())
         .list("identities", identities.iter().map(identity).collect())
+        .list("generated", made.iter().map(generated).collect())
         .list("references", rules.references.iter().map(reference_record).collect())
 }
 
@@ -264,7 +269,15 @@ pub(super) fn read_rules(record: &mut Record, columns: usize) -> SqlResult<Rules
         let column = column_id(it.take_number("column")?, columns)?;
         Ok(Identity { column, always: it.take_flag("always")? })
     })?;
+    // Files of earlier versions have none.
+    let generated = match record.has("generated") {
+        true => record.take_each("generated", |it| {
+            let column = column_id(it.take_number("column")?, columns)?;
+            Ok(Generated { column, is_stored: it.take_flag("stored")? })
+        })?,
+        false => Vec::new(),
+    };
     let references = record.take_each("references", |it| read_reference(it, columns))?;
-    let rows = Arc::new(RowRules { defaults, checks, identities });
+    let rows = Arc::new(RowRules { defaults, checks, identities, generated });
     Ok(Rules { indexes, rows, references, ..Rules::default() })
 }

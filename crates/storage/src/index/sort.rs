@@ -18,6 +18,10 @@ use crate::{BLOCK_ROWS, BuildContext, Column, IndexVector};
 /// Partitions at most: their write cursors stay in the first-level cache.
 const PARTITIONS: usize = 1024;
 
+/// Rows of a partition, where there are not too many: so few that sorting them stays in a near cache, and so many that what a
+/// partition costs by itself does not count.
+const PARTITION_ROWS: usize = 2048;
+
 /// How the rows of a column fall into buckets.
 pub(crate) struct Order {
     pub(crate) least: u64,
@@ -129,7 +133,8 @@ pub(crate) fn sort(
     context: &BuildContext<'_>,
 ) -> SqlResult<Sorted> {
     // Buckets per partition are a power of two, so that a partition is found by a shift.
-    let width_bits = order.buckets.div_ceil(PARTITIONS).max(1).next_power_of_two().trailing_zeros();
+    let wanted = keys.rows().div_ceil(PARTITION_ROWS).clamp(1, PARTITIONS);
+    let width_bits = order.buckets.div_ceil(wanted).max(1).next_power_of_two().trailing_zeros();
     let partitions = order.buckets.div_ceil(1 << width_bits);
     let chunks = chunks_of(keys.rows(), context);
     let counts = map(context.parallel, chunks, |chunk| {

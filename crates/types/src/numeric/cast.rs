@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use super::errors::{cannot_assign, cannot_cast, date_beyond_timestamp, out_of_range, too_long};
-use super::interval::{self, Interval};
+use super::interval::Interval;
+use super::interval_text::{self, Fields};
 use super::types::{is_assignable, is_castable};
 use super::{bytes, datetime, decimal, float, format, spelling, uuid};
 use crate::{DataType, SqlError, SqlResult, Value, Zone, array, json};
@@ -257,7 +258,7 @@ fn parse(text: &str, to: DataType) -> SqlResult<Value> {
         DataType::Date => exact_value(i128::from(datetime::parse_date(text)?), to),
         DataType::Timestamp => Ok(Value::Timestamp(datetime::parse_timestamp(text)?)),
         DataType::Time => Ok(Value::Integer(datetime::parse_time(text)?)),
-        DataType::Interval => Ok(held_interval(interval::parse(text, None)?)),
+        DataType::Interval => Ok(held_interval(interval_text::parse(text, Fields::default())?)),
         DataType::Uuid => Ok(Value::Text(uuid::parse(text)?.into())),
         DataType::Bytea => Ok(Value::Text(bytes::parse(text)?.into())),
         DataType::Json => json::check(text).map(|_| Value::Text(text.into())),

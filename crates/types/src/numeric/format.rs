@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::interval::{self, Interval};
+use super::interval::Interval;
+use super::interval_text;
 use super::{bytes, datetime};
 use crate::{DataType, Element, Value, Zone, array};
 
@@ -13,7 +14,7 @@ pub fn number(value: i128, data_type: DataType, out: &mut String) {
         DataType::Date => datetime::format_date(value as i64, out),
         DataType::Timestamp => datetime::format_timestamp(value as i64, out),
         DataType::Time => datetime::format_time(value as i64, out),
-        DataType::Interval => interval::format(Interval::of_held(value), out),
+        DataType::Interval => interval_text::format(Interval::of_held(value), out),
         _ => decimal(value, usize::from(data_type.scale()), out),
     }
 }

@@ -20,6 +20,8 @@ pub mod errors;
 pub mod float;
 pub mod format;
 pub mod interval;
+pub mod interval_text;
+mod interval_unit;
 mod operate;
 pub mod spelling;
 mod types;

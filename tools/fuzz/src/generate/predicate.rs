@@ -45,7 +45,7 @@ impl Generator<'_> {
             5 => self.between(scope, below),
             6 => {
                 let operator = *self.draw.pick(&["LIKE", "LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE"]);
-                let pattern = Expr::literal(*self.draw.pick(PATTERNS), Kind::Text);
+                let pattern = Expr::literal(self.pattern(), Kind::Text);
                 let text = self.expr(Class::Text, scope, below);
                 Expr::infix(operator, Kind::Boolean, text, pattern)
             }
@@ -76,6 +76,21 @@ impl Generator<'_> {
                 }
             }
         }
+    }
+
+    /// A pattern, or ANY or ALL of an array of some, or of none.
+    fn pattern(&mut self) -> String {
+        if self.draw.chance(75) {
+            return (*self.draw.pick(PATTERNS)).to_owned();
+        }
+        let count = self.draw.below(4);
+        let some = (0..count).map(|_| match self.draw.chance(15) {
+            true => "NULL".to_owned(),
+            false => (*self.draw.pick(PATTERNS)).to_owned(),
+        });
+        let some: Vec<String> = some.collect();
+        let which = if self.draw.chance(50) { "ANY" } else { "ALL" };
+        format!("{which} (ARRAY[{}]::TEXT[])", some.join(", "))
     }
 
     fn comparison(&mut self, scope: &Scope, depth: usize) -> Expr {

@@ -1,0 +1,52 @@
+//! Who owns what, and what was given of it, as cells.
+
+use ::types::{ObjectKind, Rights, RoleId, SqlResult, array};
+
+use crate::Session;
+use crate::roles::acl;
+use crate::views::Cell;
+
+/// The number of a role.
+pub(super) fn oid(role: RoleId) -> i64 {
+    i64::from(role.0)
+}
+
+/// Who owns an object, and what was given of it.
+pub(super) struct Shown(Rights);
+
+impl Shown {
+    pub(super) fn of(session: &Session, kind: ObjectKind, name: &str) -> Self {
+        Self(session.rights_snapshot().rights(kind, name))
+    }
+
+    /// Of a relation, whichever kind it is of.
+    pub(super) fn of_relation(session: &Session, name: &str) -> Self {
+        let kind = match session.snapshot().sequence(name) {
+            Some(_) => ObjectKind::Sequence,
+            None => ObjectKind::Relation,
+        };
+        Self::of(session, kind, name)
+    }
+
+    pub(super) fn owner(&self) -> Cell {
+        oid(self.0.owner).into()
+    }
+
+    pub(super) fn owner_name(&self, session: &Session) -> Cell {
+        session.name_of_role(self.0.owner).into()
+    }
+
+    /// What somebody has said of it; of `public`, what PostgreSQL says of it at first.
+    pub(super) fn acl(&self, session: &Session, is_public: bool) -> SqlResult<Cell> {
+        let given = match (&self.0.grants, is_public) {
+            (None, false) => return Ok(Cell::Text(None)),
+            (None, true) => self.0.given(ObjectKind::Schema, true).into_owned(),
+            (Some(grants), _) => grants.clone(),
+        };
+        let texts = acl(&given, |it| session.name_of_role(it));
+        let mut held = String::new();
+        texts.iter().for_each(|it| array::push_text(&mut held, it));
+        array::close_list(&mut held, 0, texts.len())?;
+        Ok(held.into())
+    }
+}

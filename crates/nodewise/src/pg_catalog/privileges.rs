@@ -1,0 +1,215 @@
+//! `has_table_privilege()` and its kin.
+
+use ::types::{DataType, ObjectKind, Privileges, RoleId, SqlError, SqlResult, SqlState, Value};
+
+use super::oids;
+use super::relations;
+use super::shared::schemas;
+use crate::Session;
+use crate::roles::Authority;
+
+/// What stands between the parts of a question about all objects.
+const BETWEEN: char = '\0';
+
+/// Whether a role has a right; NULL where that depends on an object that is not known, or there is none.
+pub(super) fn asked(
+    session: &Session,
+    function: &str,
+    arguments: &[Value],
+) -> Option<SqlResult<(Value, DataType)>> {
+    let (object, right, user) = match arguments {
+        [object, right] => (object, right, None),
+        [user, object, right] => (object, right, Some(user)),
+        _ => return None,
+    };
+    let told = match right {
+        Value::Text(right) => answer(session, function, (user, object), right),
+        _ => Ok(None),
+    };
+    Some(told.map(|it| (it.map_or(Value::Null, Value::Boolean), DataType::Boolean)))
+}
+
+fn answer(
+    session: &Session,
+    function: &str,
+    (user, object): (Option<&Value>, &Value),
+    right: &str,
+) -> SqlResult<Option<bool>> {
+    let Some(own) = authority(session, user)? else { return Ok(None) };
+    let wanted = Wanted::of(function, right)?;
+    match wanted {
+        Wanted::Role(kind) => {
+            if own.is_superuser() {
+                return Ok(Some(true));
+            }
+            Ok(role_of(session, object)?.map(|it| kind.is_so(&own, it)))
+        }
+        Wanted::Rights(kind, rights) => {
+            if own.is_superuser() && matches!(object, Value::Null) {
+                return Ok(Some(true));
+            }
+            let object = object_of(session, kind, object)?;
+            Ok(object.map(|name| rights.iter().any(|it| may(&own, kind, &name, *it))))
+        }
+    }
+}
+
+/// The numbers of all objects with a right, for a question that binding has put together of its parts.
+pub(super) fn numbers(
+    session: &Session,
+    question: &str,
+) -> Option<Vec<(i64, Option<i64>, String)>> {
+    let mut parts = question.split(BETWEEN);
+    let (function, user, right) = (parts.next()?, parts.next()?, parts.next()?);
+    let user = Value::Text(user.into());
+    let user = (user != Value::Text("".into())).then_some(&user);
+    let own = authority(session, user).ok()??;
+    let numbers: Vec<i64> = match Wanted::of(function, right).ok()? {
+        Wanted::Role(kind) => {
+            let all = own.snapshot.roles().into_iter().filter(|it| kind.is_so(&own, it.id));
+            all.map(|it| i64::from(it.id.0)).collect()
+        }
+        Wanted::Rights(kind, rights) => {
+            let all = match kind {
+                ObjectKind::Schema => schemas(session).into_iter().map(|it| (it.1, it.0)).collect(),
+                ObjectKind::Database => vec![(oids::DATABASE, String::new())],
+                _ => relations::numbered(&session.snapshot()),
+            };
+            let has =
+                |it: &(i64, String)| rights.iter().any(|right| may(&own, kind, &it.1, *right));
+            all.iter().filter(|it| has(it)).map(|it| it.0).collect()
+        }
+    };
+    Some(numbers.into_iter().map(|it| (it, None, "t".to_owned())).collect())
+}
+
+/// What is asked for.
+enum Wanted {
+    Role(Membership),
+    /// Each right, and whether it is that to give it on.
+    Rights(ObjectKind, Vec<(Privileges, bool)>),
+}
+
+#[derive(Clone, Copy)]
+enum Membership {
+    Usage,
+    Member,
+    Set,
+}
+
+impl Membership {
+    fn is_so(self, own: &Authority, role: RoleId) -> bool {
+        match self {
+            Self::Usage => own.has_role(role),
+            Self::Member => own.is_member(role),
+            Self::Set => own.may_become(role),
+        }
+    }
+}
+
+impl Wanted {
+    fn of(function: &str, right: &str) -> SqlResult<Self> {
+        let unknown = |it: &str| {
+            let message = format!("unrecognized privilege type: \"{it}\"");
+            SqlError::new(SqlState::INVALID_PARAMETER, message)
+        };
+        if function == "pg_has_role" {
+            let kind = right.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
+            return match &*kind {
+                "usage" => Ok(Self::Role(Membership::Usage)),
+                "member" => Ok(Self::Role(Membership::Member)),
+                "set" => Ok(Self::Role(Membership::Set)),
+                _ => Err(unknown(right)),
+            };
+        }
+        let kind = match function {
+            "has_schema_privilege" => ObjectKind::Schema,
+            "has_database_privilege" => ObjectKind::Database,
+            "has_sequence_privilege" => ObjectKind::Sequence,
+            _ => ObjectKind::Relation,
+        };
+        let each = |it: &str| {
+            let upper = it.trim().to_ascii_uppercase();
+            let (name, is_option) = match upper.strip_suffix(" WITH GRANT OPTION") {
+                Some(name) => (name, true),
+                None => (upper.as_str(), false),
+            };
+            let right = Privileges::named(name.trim()).filter(|it| kind.all().has(*it));
+            right.map(|it| (it, is_option)).ok_or_else(|| unknown(it.trim()))
+        };
+        Ok(Self::Rights(kind, right.split(',').map(each).collect::<SqlResult<_>>()?))
+    }
+}
+
+fn may(
+    own: &Authority,
+    kind: ObjectKind,
+    name: &str,
+    (right, is_option): (Privileges, bool),
+) -> bool {
+    let kind = match own.snapshot.sequence(name) {
+        Some(_) if kind == ObjectKind::Relation => ObjectKind::Sequence,
+        _ => kind,
+    };
+    match is_option {
+        true => own.is_superuser() || own.grantor((kind, name)).1.has(right),
+        false => own.may((kind, name), right),
+    }
+}
+
+/// What the role may that is asked about: who asks, where none is said.
+fn authority(session: &Session, user: Option<&Value>) -> SqlResult<Option<Authority>> {
+    let Some(user) = user else { return Ok(Some(session.authority())) };
+    let id = match user {
+        Value::Text(name) if &**name == "public" => Some(RoleId::PUBLIC),
+        other => role_of(session, other)?,
+    };
+    Ok(id.map(|it| Authority::of(session.rights_snapshot(), it)))
+}
+
+fn role_of(session: &Session, role: &Value) -> SqlResult<Option<RoleId>> {
+    match role {
+        Value::Text(name) => session.existing_role(name).map(|it| Some(it.id)),
+        Value::Integer(number) => Ok(u32::try_from(*number).ok().map(RoleId)),
+        _ => Ok(None),
+    }
+}
+
+/// The name of an object by its name or number. Errors: 42P01 and 3F000.
+fn object_of(session: &Session, kind: ObjectKind, object: &Value) -> SqlResult<Option<String>> {
+    Ok(match (kind, object) {
+        // There is one, whatever it is called.
+        (ObjectKind::Database, _) => Some(String::new()),
+        (_, Value::Null) => None,
+        (ObjectKind::Schema, Value::Text(name)) => {
+            let found = schemas(session).into_iter().find(|it| it.0 == **name);
+            Some(found.ok_or_else(|| crate::search_path::no_schema(name))?.0)
+        }
+        (ObjectKind::Schema, Value::Integer(number)) => {
+            schemas(session).into_iter().find(|it| it.1 == *number).map(|it| it.0)
+        }
+        (_, Value::Text(name)) => {
+            let (schema, bare) = binder::sequence_names::relation_in(name)?;
+            let found = relations::number_of(session, schema.as_deref(), &bare);
+            let Some(found) = found else {
+                let of_system = [super::CATALOG, super::INFORMATION].into_iter().find(|it| {
+                    schema.as_deref().unwrap_or(super::CATALOG) == *it
+                        && super::names(it).contains(&&*bare)
+                });
+                let of_system = of_system.map(|it| format!("{it}.{bare}"));
+                return of_system.map(Some).ok_or_else(|| {
+                    let message = format!("relation \"{name}\" does not exist");
+                    SqlError::new(SqlState::UNDEFINED_TABLE, message)
+                });
+            };
+            named(session, found)
+        }
+        (_, Value::Integer(number)) => named(session, *number),
+        _ => None,
+    })
+}
+
+fn named(session: &Session, number: i64) -> Option<String> {
+    let all = relations::numbered(&session.snapshot());
+    all.into_iter().find(|it| it.0 == number).map(|it| it.1)
+}

@@ -1,0 +1,229 @@
+//! Roles, who is a member of whom, and what was given to them.
+
+use ::types::{DataType, ObjectKind, Role, RoleId, SqlResult, Value, array, names};
+use arrow_array::RecordBatch;
+use stdx::sync::Arc;
+
+use super::owners::oid;
+use super::shared::{none, number};
+use crate::Session;
+use crate::roles::Authority;
+use crate::views::{Cell, ViewBuilder};
+
+/// The role of a session that a function is called after.
+pub(super) fn role_called(session: &Session, function: &str) -> RoleId {
+    match function {
+        "session_user" => session.session_role(),
+        "system_user" => session.login,
+        _ => session.role(),
+    }
+}
+
+fn all(session: &Session) -> Vec<Arc<Role>> {
+    session.rights_snapshot().roles()
+}
+
+/// The names of roles by their numbers.
+pub(super) fn names(session: &Session) -> Vec<(i64, Option<i64>, String)> {
+    all(session).iter().map(|it| (oid(it.id), None, it.name.clone())).collect()
+}
+
+/// `pg_roles`, and `pg_authid` with what checks passwords.
+pub(super) fn roles(session: &Session, with_verifiers: bool) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("oid", 'i'),
+        ("rolname", 't'),
+        ("rolsuper", 'b'),
+        ("rolinherit", 'b'),
+        ("rolcreaterole", 'b'),
+        ("rolcreatedb", 'b'),
+        ("rolcanlogin", 'b'),
+        ("rolreplication", 'b'),
+        ("rolbypassrls", 'b'),
+        ("rolconnlimit", 'i'),
+        ("rolpassword", 't'),
+        ("rolvaliduntil", 't'),
+        ("rolconfig", 'a'),
+    ]);
+    for role in all(session) {
+        let password = match with_verifiers {
+            true => role.verifier.clone().into(),
+            false => "********".into(),
+        };
+        view.row([
+            number(oid(role.id)),
+            role.name.as_str().into(),
+            role.is_superuser.into(),
+            role.inherits.into(),
+            role.creates_roles.into(),
+            role.creates_databases.into(),
+            role.can_login.into(),
+            role.replicates.into(),
+            role.bypasses_policies.into(),
+            number(role.sessions_max.map_or(-1, i64::from)),
+            password,
+            valid_until(session, &role),
+            none(),
+        ]);
+    }
+    view.finish()
+}
+
+fn valid_until(session: &Session, role: &Role) -> Cell {
+    let zone = session.settings.client.zone();
+    let text = |it: i64| {
+        let (from, to) = (DataType::TimestampTz, DataType::Text);
+        match ::types::numeric::cast_in(&Value::Timestamp(it), from, to, &zone) {
+            Ok(Value::Text(text)) => Some(text.to_string()),
+            _ => None,
+        }
+    };
+    role.valid_until.and_then(text).into()
+}
+
+/// `pg_user`, and `pg_shadow` with what checks passwords.
+pub(super) fn users(session: &Session, with_verifiers: bool) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("usename", 't'),
+        ("usesysid", 'i'),
+        ("usecreatedb", 'b'),
+        ("usesuper", 'b'),
+        ("userepl", 'b'),
+        ("usebypassrls", 'b'),
+        ("passwd", 't'),
+        ("valuntil", 't'),
+        ("useconfig", 'a'),
+    ]);
+    for role in all(session).iter().filter(|it| it.can_login) {
+        let password = match with_verifiers {
+            true => role.verifier.clone().into(),
+            false => "********".into(),
+        };
+        view.row([
+            role.name.as_str().into(),
+            number(oid(role.id)),
+            role.creates_databases.into(),
+            role.is_superuser.into(),
+            role.replicates.into(),
+            role.bypasses_policies.into(),
+            password,
+            valid_until(session, role),
+            none(),
+        ]);
+    }
+    view.finish()
+}
+
+/// `pg_group`: roles that nobody comes in as.
+pub(super) fn groups(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[("groname", 't'), ("grosysid", 'i'), ("grolist", 'n')]);
+    let all = all(session);
+    for role in all.iter().filter(|it| !it.can_login) {
+        let is_member = |it: &&Arc<Role>| it.memberships.iter().any(|it| it.of == role.id);
+        let members: Vec<&Arc<Role>> = all.iter().filter(is_member).collect();
+        let mut held = String::new();
+        members.iter().for_each(|it| array::push_integer(&mut held, oid(it.id).into()));
+        array::close_list(&mut held, 0, members.len())?;
+        view.row([role.name.as_str().into(), number(oid(role.id)), held.into()]);
+    }
+    view.finish()
+}
+
+pub(super) fn members(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("oid", 'i'),
+        ("roleid", 'i'),
+        ("member", 'i'),
+        ("grantor", 'i'),
+        ("admin_option", 'b'),
+        ("inherit_option", 'b'),
+        ("set_option", 'b'),
+    ]);
+    for role in all(session) {
+        for it in &role.memberships {
+            let own = format!("{} {} {}", it.of, role.id, it.grantor);
+            view.row([
+                number(super::oids::of_name("membership", &own)),
+                number(oid(it.of)),
+                number(oid(role.id)),
+                number(oid(it.grantor)),
+                it.admin.into(),
+                it.inherit.into(),
+                it.set.into(),
+            ]);
+        }
+    }
+    view.finish()
+}
+
+/// `information_schema.table_privileges`, and those of it that are about roles of who asks.
+pub(super) fn table_privileges(session: &Session, own_only: bool) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("grantor", 't'),
+        ("grantee", 't'),
+        ("table_catalog", 't'),
+        ("table_schema", 't'),
+        ("table_name", 't'),
+        ("privilege_type", 't'),
+        ("is_grantable", 't'),
+        ("with_hierarchy", 't'),
+    ]);
+    let (own, snapshot) = (session.authority(), session.snapshot());
+    let tables = super::relations::all(session).into_iter().map(|it| it.name.clone());
+    let views = snapshot.views().into_iter().filter(|it| it.materialized.is_none());
+    for name in tables.chain(views.map(|it| it.name.clone())) {
+        let rights = session.rights_snapshot().rights(ObjectKind::Relation, &name);
+        for grant in rights.given(ObjectKind::Relation, false).iter() {
+            let is_own = own.has_role(grant.to) || own.has_role(grant.by);
+            if !is_own && (own_only || grant.to != RoleId::PUBLIC) {
+                continue;
+            }
+            let grantee = match grant.to {
+                RoleId::PUBLIC => "PUBLIC".to_owned(),
+                id => session.name_of_role(id),
+            };
+            // That of a later release than the standard's is not shown.
+            let shown = grant.rights.each().filter(|it| it.1 != "MAINTAIN");
+            for (right, word, _) in shown {
+                let is_grantable = grant.options.has(*right) || grant.to == rights.owner;
+                view.row([
+                    session.name_of_role(grant.by).into(),
+                    grantee.as_str().into(),
+                    session.client.database.as_str().into(),
+                    names::schema_of(&name).into(),
+                    names::bare(&name).into(),
+                    (*word).into(),
+                    if is_grantable { "YES" } else { "NO" }.into(),
+                    if *word == "SELECT" { "YES" } else { "NO" }.into(),
+                ]);
+            }
+        }
+    }
+    view.finish()
+}
+
+/// `information_schema.enabled_roles`.
+pub(super) fn enabled_roles(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[("role_name", 't')]);
+    let own = session.authority();
+    for role in all(session).iter().filter(|it| own.has_role(it.id)) {
+        view.row([role.name.as_str().into()]);
+    }
+    view.finish()
+}
+
+/// `information_schema.applicable_roles`.
+pub(super) fn applicable_roles(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[("grantee", 't'), ("role_name", 't'), ("is_grantable", 't')]);
+    let own: Authority = session.authority();
+    for role in all(session).iter().filter(|it| own.has_role(it.id)) {
+        for it in &role.memberships {
+            view.row([
+                role.name.as_str().into(),
+                session.name_of_role(it.of).into(),
+                if it.admin { "YES" } else { "NO" }.into(),
+            ]);
+        }
+    }
+    view.finish()
+}

@@ -1,0 +1,433 @@
+//! What statements need, and whether who runs them has it.
+
+use binder::bind::{Asked, AskedRelation};
+use binder::{
+    ColumnAlteration, Commented, Constraints, RuleChange, SequenceChange, Statement, TableChange,
+};
+use storage::CatalogSnapshot;
+use types::{LockMode, ObjectKind, Privileges, RoleId, SqlError, SqlResult, SqlState, names};
+
+use super::Authority;
+use crate::Session;
+use crate::views::Viewer;
+
+const REFUSED: SqlState = SqlState("42501");
+
+/// Where the ids of tables begin that live as long as their statement.
+const TRANSIENT: u32 = u32::MAX - (1 << 20);
+
+/// The database, of which there is one.
+const DATABASE: (ObjectKind, &str) = (ObjectKind::Database, "");
+
+impl Session {
+    /// Whether who runs a query or a change of rows has the rights that were noted when it was bound. Errors: 42501.
+    pub(crate) fn check_asked(&self, asked: &Asked) -> SqlResult<()> {
+        if self.role() == RoleId::BOOTSTRAP {
+            return Ok(());
+        }
+        let own = self.authority();
+        if own.is_superuser() {
+            return Ok(());
+        }
+        for schema in &asked.schemas {
+            own.check_schema(schema, Privileges::USAGE)?;
+        }
+        asked.relations.iter().try_for_each(|it| own.check_relation(it))
+    }
+
+    /// Whether who runs a statement may, as far as no query of it tells. Errors: 42501.
+    pub(crate) fn check_statement(&self, statement: &Statement) -> SqlResult<()> {
+        if self.role() == RoleId::BOOTSTRAP {
+            return Ok(());
+        }
+        let own = self.authority();
+        if own.is_superuser() {
+            return Ok(());
+        }
+        use Statement as S;
+        match statement {
+            S::CreateTable { .. }
+            | S::CreateTableAs { .. }
+            | S::CreateView { .. }
+            | S::CreateSequence { .. } => self.check_creation(statement, &own),
+            S::CreateIndex { table, .. } => own.check_owner(table),
+            S::AlterTable { table, change, .. } => own.check_change(table, change),
+            S::AlterSequence { name, change, .. } => {
+                own.check_owner(name)?;
+                match change {
+                    SequenceChange::Rename(to) => own.check_create(to),
+                    SequenceChange::Options(options) => match &options.owner {
+                        Some(Some((table, _))) => own.check_owner(table),
+                        _ => Ok(()),
+                    },
+                }
+            }
+            S::RefreshView { name, .. } => {
+                own.check((ObjectKind::Relation, name), Privileges::MAINTAIN)
+            }
+            S::RenameView { name, to, .. } => {
+                own.check_owner(name)?;
+                own.check_create(to)
+            }
+            S::DropTable { names, .. }
+            | S::DropView { names, .. }
+            | S::DropSequence { names, .. } => names.iter().try_for_each(|it| own.check_drop(it)),
+            S::DropIndex { names, .. } => {
+                names.iter().try_for_each(|it| self.check_index(it, &own))
+            }
+            S::CreateSchema { .. } => own.check_database(Privileges::CREATE, &self.client.database),
+            S::RenameSchema { name, .. } => {
+                own.check_owner_of_schema(name)?;
+                own.check_database(Privileges::CREATE, &self.client.database)
+            }
+            S::DropSchema { names, .. } => {
+                names.iter().try_for_each(|it| own.check_owner_of_schema(it))
+            }
+            S::Comment { of, .. } => self.check_comment(of, &own),
+            S::Truncate { names, cascade, .. } => {
+                for name in names {
+                    own.check((kind_of(&own.snapshot, name), name), Privileges::TRUNCATE)?;
+                }
+                // What cannot be emptied is told by who does it.
+                let all = self.with_referring(names, *cascade).unwrap_or_default();
+                all.iter().try_for_each(|it| {
+                    own.check((ObjectKind::Relation, &it.name), Privileges::TRUNCATE)
+                })
+            }
+            S::LockTables { names, mode, .. } => {
+                names.iter().try_for_each(|it| own.check_lock(it, *mode))
+            }
+            S::CopyFrom { table, .. } => {
+                own.check((ObjectKind::Relation, table), Privileges::INSERT)
+            }
+            other => self.check_operation(other, &own),
+        }
+    }
+
+    /// What is done for the database, and to others.
+    fn check_operation(&self, statement: &Statement, own: &Authority) -> SqlResult<()> {
+        use Statement as S;
+        match statement {
+            S::Backup { .. } => only_superuser("BACKUP", "it holds all tables and passwords"),
+            S::ExportDatabase { .. } if !own.has_role(RoleId::READ_ALL_DATA) => {
+                only_superuser("EXPORT DATABASE", "or a member of pg_read_all_data")
+            }
+            S::Checkpoint if !own.has_role(RoleId::CHECKPOINT) => {
+                let message = "permission denied to execute CHECKPOINT command";
+                Err(SqlError::new(REFUSED, message)
+                    .with_hint("it takes the privileges of the role pg_checkpoint"))
+            }
+            S::Call { .. } => only_superuser("CALL", "procedures look at all tables"),
+            S::Kill { statement } | S::AlterQuery { statement, .. } => {
+                self.check_signal(*statement, own)
+            }
+            S::Set { name, .. } => {
+                let all = crate::database_settings::list_of_database(&self.database);
+                match all.iter().any(|it| it.name.eq_ignore_ascii_case(name)) {
+                    true => {
+                        let message = format!("permission denied to set parameter \"{name}\"");
+                        Err(SqlError::new(REFUSED, message)
+                            .with_hint("it is a setting of the whole database"))
+                    }
+                    false => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether files of the server may be read, or written. Errors: 42501.
+    pub(crate) fn check_files(&self, writes: bool) -> SqlResult<()> {
+        if !self.may_use_files {
+            let message = "permission denied for the files of the server";
+            return Err(SqlError::new(REFUSED, message).with_hint(
+                "clients on the Unix socket may name them, and others with --allow-files",
+            ));
+        }
+        let (needed, name, what) = match writes {
+            true => (RoleId::WRITE_SERVER_FILES, "pg_write_server_files", "write"),
+            false => (RoleId::READ_SERVER_FILES, "pg_read_server_files", "read"),
+        };
+        if self.role() == RoleId::BOOTSTRAP || self.authority().has_role(needed) {
+            return Ok(());
+        }
+        let message = format!("permission denied to {what} files of the server");
+        Err(SqlError::new(REFUSED, message)
+            .with_hint(format!("only roles with the privileges of \"{name}\" may")))
+    }
+
+    /// Whether the texts of all statements may be seen.
+    pub(crate) fn sees_all_texts(&self) -> bool {
+        self.role() == RoleId::BOOTSTRAP || self.authority().has_role(RoleId::READ_ALL_STATS)
+    }
+
+    /// Whether a statement of a session may be ended or steered.
+    fn check_signal(&self, statement: u64, own: &Authority) -> SqlResult<()> {
+        let Ok(found) = self.database.statements.find(statement) else { return Ok(()) };
+        let Some(user) = self.database.sessions.user_of(found.session) else { return Ok(()) };
+        let is_super = Authority::of(own.snapshot.clone(), user).is_superuser();
+        let message = "permission denied to cancel query";
+        if is_super {
+            return Err(SqlError::new(REFUSED, message)
+                .with_hint("only superusers cancel the statements of superusers"));
+        }
+        match own.has_role(user) || own.has_role(RoleId::SIGNAL_BACKEND) {
+            true => Ok(()),
+            false => Err(SqlError::new(REFUSED, message).with_hint(
+                "it takes the privileges of the role whose statement it is, or of pg_signal_backend",
+            )),
+        }
+    }
+
+    fn check_creation(&self, statement: &Statement, own: &Authority) -> SqlResult<()> {
+        let snapshot = self.snapshot();
+        match statement {
+            Statement::CreateTable { name, likes, constraints, .. } => {
+                own.check_create(name)?;
+                for like in likes {
+                    own.check((kind_of(&snapshot, &like.table), &like.table), Privileges::SELECT)?;
+                }
+                own.check_references(name, constraints)
+            }
+            Statement::CreateTableAs { name, or_replace, .. }
+            | Statement::CreateView { name, or_replace, .. } => {
+                own.check_create(name)?;
+                match *or_replace && snapshot.kind_of(name).is_some() {
+                    true => own.check_owner(name),
+                    false => Ok(()),
+                }
+            }
+            Statement::CreateSequence { name, options, .. } => {
+                own.check_create(name)?;
+                match &options.owner {
+                    Some(Some((table, _))) => own.check_owner(table),
+                    _ => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_index(&self, name: &str, own: &Authority) -> SqlResult<()> {
+        match self.table_of_index(name) {
+            Some((table, _)) if !own.owns((ObjectKind::Relation, &table.name)) => {
+                Err(not_owner("index", &names::bare(name)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_comment(&self, of: &Commented, own: &Authority) -> SqlResult<()> {
+        match of {
+            Commented::Relation { name, .. }
+            | Commented::Column { relation: name, .. }
+            | Commented::Constraint { table: name, .. } => {
+                own.check_owner(&self.existing_name(name, true)?)
+            }
+            Commented::Schema(name) => own.check_owner_of_schema(name),
+            Commented::Index(name) => self.check_index(&self.existing_index(name, true)?, own),
+        }
+    }
+}
+
+impl Viewer for Session {
+    fn sees_texts_of(&self, session: u64) -> bool {
+        let user = self.database.sessions.user_of(session);
+        session == self.number
+            || self.sees_all_texts()
+            || user.is_some_and(|it| self.authority().has_role(it))
+    }
+
+    fn reads_table(&self, name: &str) -> bool {
+        self.role() == RoleId::BOOTSTRAP
+            || self.authority().may((ObjectKind::Relation, name), Privileges::SELECT)
+    }
+
+    fn reads_sequence(&self, name: &str) -> bool {
+        let some = Privileges::SELECT | Privileges::USAGE;
+        self.role() == RoleId::BOOTSTRAP
+            || self.authority().held((ObjectKind::Sequence, name)).has_any(some)
+    }
+}
+
+impl Authority {
+    /// Errors: 42501 without the right.
+    pub(crate) fn check(
+        &self,
+        (kind, name): (ObjectKind, &str),
+        rights: Privileges,
+    ) -> SqlResult<()> {
+        match self.may((kind, name), rights) {
+            true => Ok(()),
+            false => Err(self.denied((kind, name))),
+        }
+    }
+
+    /// The error without a right.
+    pub(crate) fn denied(&self, (kind, name): (ObjectKind, &str)) -> SqlError {
+        let word = match kind {
+            ObjectKind::Relation | ObjectKind::Sequence => {
+                self.snapshot.kind_of(name).unwrap_or("table")
+            }
+            other => other.word(),
+        };
+        let message = format!("permission denied for {word} {}", names::bare(name));
+        SqlError::new(REFUSED, message)
+    }
+
+    fn check_schema(&self, schema: &str, rights: Privileges) -> SqlResult<()> {
+        let is_own = schema.starts_with("pg_temp") || names::SYSTEM.contains(&schema);
+        match is_own || !self.snapshot.has_schema(schema) {
+            true => Ok(()),
+            false => self.check((ObjectKind::Schema, schema), rights),
+        }
+    }
+
+    fn check_database(&self, rights: Privileges, name: &str) -> SqlResult<()> {
+        match self.may(DATABASE, rights) {
+            true => Ok(()),
+            false => {
+                let message = format!("permission denied for database {name}");
+                Err(SqlError::new(REFUSED, message))
+            }
+        }
+    }
+
+    /// What binding has noted of a relation; through a view its owner needs the right.
+    fn check_relation(&self, asked: &AskedRelation) -> SqlResult<()> {
+        let AskedRelation { id, name, rights, view } = asked;
+        let kind = match self.snapshot.sequence(name) {
+            Some(_) => ObjectKind::Sequence,
+            None => ObjectKind::Relation,
+        };
+        if id.0 >= TRANSIENT && kind == ObjectKind::Relation {
+            return self.check_transient(name);
+        }
+        let schema = names::schema_of(name);
+        let Some(view) = view else {
+            if schema == names::MATERIALIZED {
+                return Err(SqlError::new(
+                    REFUSED,
+                    format!("permission denied for schema {schema}"),
+                ));
+            }
+            return self.check((kind, name), *rights);
+        };
+        // The rows of a materialized view are those of the view.
+        if schema == names::MATERIALIZED {
+            return Ok(());
+        }
+        let owner = self.snapshot.rights(ObjectKind::Relation, view).owner;
+        if self.role == owner {
+            return self.check((kind, name), *rights);
+        }
+        Self::of(self.snapshot.clone(), owner).check((kind, name), *rights)
+    }
+
+    /// A relation that is made for the statement: of the catalog's own all but one are for everybody.
+    fn check_transient(&self, name: &str) -> SqlResult<()> {
+        let (schema, bare) = names::split(name);
+        let is_secret = schema == names::CATALOG && matches!(&*bare, "pg_authid" | "pg_shadow");
+        match is_secret && !self.is_superuser() {
+            true => {
+                let word = if bare == "pg_authid" { "table" } else { "view" };
+                Err(SqlError::new(REFUSED, format!("permission denied for {word} {bare}")))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Whether a relation may be made.
+    pub(crate) fn check_create(&self, name: &str) -> SqlResult<()> {
+        if names::is_temporary(name) {
+            return match self.may(DATABASE, Privileges::TEMPORARY) {
+                true => Ok(()),
+                false => {
+                    let message =
+                        "permission denied to create temporary tables in database \"nodewise\"";
+                    Err(SqlError::new(REFUSED, message))
+                }
+            };
+        }
+        self.check_schema(&names::schema_of(name), Privileges::CREATE)
+    }
+
+    /// Whether it owns a relation; of one that is not there others tell.
+    pub(super) fn check_owner(&self, name: &str) -> SqlResult<()> {
+        let Some(word) = self.snapshot.kind_of(name) else { return Ok(()) };
+        match self.owns((kind_of(&self.snapshot, name), name)) {
+            true => Ok(()),
+            false => Err(not_owner(word, &names::bare(name))),
+        }
+    }
+
+    /// Who owns a schema drops what is in it.
+    fn check_drop(&self, name: &str) -> SqlResult<()> {
+        let schema = names::schema_of(name);
+        match self.owns((ObjectKind::Schema, &schema)) {
+            true => Ok(()),
+            false => self.check_owner(name),
+        }
+    }
+
+    pub(super) fn check_owner_of_schema(&self, name: &str) -> SqlResult<()> {
+        match !self.snapshot.has_schema(name) || self.owns((ObjectKind::Schema, name)) {
+            true => Ok(()),
+            false => Err(not_owner("schema", name)),
+        }
+    }
+
+    fn check_change(&self, table: &str, change: &TableChange) -> SqlResult<()> {
+        self.check_owner(table)?;
+        match change {
+            TableChange::Rename(to) => self.check_create(to),
+            TableChange::Rules(changes) => changes.iter().try_for_each(|it| match it {
+                RuleChange::Add(constraints)
+                | RuleChange::Column(ColumnAlteration::Add { constraints, .. }) => {
+                    self.check_references(table, constraints)
+                }
+                _ => Ok(()),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Foreign keys tell which keys their parents have.
+    fn check_references(&self, own: &str, constraints: &Constraints) -> SqlResult<()> {
+        let parents = constraints.references.iter().map(|it| &it.parent);
+        let mut others = parents.filter(|it| !it.eq_ignore_ascii_case(own));
+        others.try_for_each(|it| self.check((ObjectKind::Relation, it), Privileges::REFERENCES))
+    }
+
+    fn check_lock(&self, name: &str, mode: LockMode) -> SqlResult<()> {
+        type P = Privileges;
+        let held = self.held((ObjectKind::Relation, name));
+        let changes = P::UPDATE | P::DELETE | P::TRUNCATE | P::MAINTAIN;
+        let enough = match mode {
+            _ if mode <= LockMode::AccessShare => changes | P::SELECT | P::INSERT,
+            _ if mode <= LockMode::RowExclusive => changes | P::INSERT,
+            _ => changes,
+        };
+        match held.has_any(enough) {
+            true => Ok(()),
+            false => Err(self.denied((ObjectKind::Relation, name))),
+        }
+    }
+}
+
+/// Whether a name is that of a sequence, or of another relation.
+pub(super) fn kind_of(snapshot: &CatalogSnapshot, name: &str) -> ObjectKind {
+    match snapshot.kind_of(name) {
+        Some("sequence") => ObjectKind::Sequence,
+        _ => ObjectKind::Relation,
+    }
+}
+
+fn not_owner(word: &str, name: &str) -> SqlError {
+    SqlError::new(REFUSED, format!("must be owner of {word} {name}"))
+}
+
+fn only_superuser(what: &str, hint: &str) -> SqlResult<()> {
+    let message = format!("must be superuser to execute {what}");
+    Err(SqlError::new(REFUSED, message).with_hint(hint))
+}
