@@ -100,6 +100,18 @@ impl<'a> Cursor<'a> {
         })
     }
 
+    /// `[ONLY] t ALTER [COLUMN] a` behind ALTER TABLE: the table and the column; nothing of another change.
+    pub(crate) fn altered_column(&mut self) -> Option<(String, String)> {
+        self.take("ONLY");
+        let table = self.relation().ok()?;
+        if !self.take("ALTER") {
+            return None;
+        }
+        self.take("COLUMN");
+        let column = self.name("the name of a column").ok()?;
+        Some((table, column))
+    }
+
     /// The name of a relation as it is said, with its schema if that is said, too (`types::names::written`).
     pub(crate) fn relation(&mut self) -> SqlResult<String> {
         let mut parts = vec![self.name("a name")?];

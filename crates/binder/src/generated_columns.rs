@@ -49,13 +49,7 @@ pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>
         return Ok(None);
     }
     let if_exists = cursor.take_all(&["IF", "EXISTS"]);
-    cursor.take("ONLY");
-    let Ok(table) = cursor.relation() else { return Ok(None) };
-    if !cursor.take("ALTER") {
-        return Ok(None);
-    }
-    cursor.take("COLUMN");
-    let Ok(column) = cursor.name("the name of a column") else { return Ok(None) };
+    let Some((table, column)) = cursor.altered_column() else { return Ok(None) };
     let change = if cursor.take_all(&["DROP", "EXPRESSION"]) {
         let change = ExpressionChange::Drop { if_exists: cursor.take_all(&["IF", "EXISTS"]) };
         cursor.expect_end()?;

@@ -3,7 +3,7 @@
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Span, Token, TokenWithSpan};
 
-use crate::steering::is_word;
+use crate::steering::{is_word, sees_words, take_group};
 
 /// The tokens of what a column is generated of, if these come next in its definition.
 pub(crate) fn tokens(parser: &mut Parser<'_>) -> Option<Vec<Token>> {
@@ -13,27 +13,12 @@ pub(crate) fn tokens(parser: &mut Parser<'_>) -> Option<Vec<Token>> {
         &["AS"][..],
     ];
     let sees = |words: &&[&str]| {
-        let is = |(at, word): (usize, &&str)| is_word(&parser.peek_nth_token_ref(at).token, word);
-        words.iter().enumerate().all(is)
-            && parser.peek_nth_token_ref(words.len()).token == Token::LParen
+        sees_words(parser, words) && parser.peek_nth_token_ref(words.len()).token == Token::LParen
     };
     let words = forms.into_iter().find(sees)?;
     let mut tokens: Vec<Token> = words.iter().map(|_| parser.next_token().token).collect();
-    let mut depth = 0;
-    loop {
-        let token = parser.next_token().token;
-        depth += match token {
-            Token::LParen => 1,
-            Token::RParen => -1,
-            _ => 0,
-        };
-        if token == Token::EOF {
-            return Some(tokens);
-        }
-        tokens.push(token);
-        if depth == 0 {
-            break;
-        }
+    if !take_group(parser, &mut tokens) {
+        return Some(tokens);
     }
     if ["STORED", "VIRTUAL"].iter().any(|it| is_word(&parser.peek_token_ref().token, it)) {
         tokens.push(parser.next_token().token);

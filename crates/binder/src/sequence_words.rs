@@ -10,6 +10,7 @@ use crate::cursor::Cursor;
 use crate::design::{IdentityChange, RuleChange, TableChange};
 use crate::sequence::{SequenceChange, SequenceOptions};
 use crate::statement::Statement;
+use crate::steering::{sees_words, take_group};
 use crate::syntax::unsupported;
 
 /// The statement, if the tokens are one about sequences, or about the identity of a column.
@@ -48,13 +49,7 @@ pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>
 
 /// `t ALTER [COLUMN] a ADD GENERATED ..`, `SET GENERATED ..`, `SET INCREMENT ..`, `RESTART`, `DROP IDENTITY`.
 fn identity_of_column(mut cursor: Cursor<'_>) -> SqlResult<Option<Statement>> {
-    cursor.take("ONLY");
-    let Ok(table) = cursor.relation() else { return Ok(None) };
-    if !cursor.take("ALTER") {
-        return Ok(None);
-    }
-    cursor.take("COLUMN");
-    let Ok(column) = cursor.name("the name of a column") else { return Ok(None) };
+    let Some((table, column)) = cursor.altered_column() else { return Ok(None) };
     let change = if cursor.take_all(&["DROP", "IDENTITY"]) {
         IdentityChange::Drop { if_exists: cursor.take_all(&["IF", "EXISTS"]) }
     } else if cursor.take_all(&["ADD", "GENERATED"]) {
@@ -117,38 +112,17 @@ fn identity(cursor: &mut Cursor<'_>) -> SqlResult<(bool, SequenceOptions)> {
 
 /// The tokens of `GENERATED .. AS IDENTITY (..)`, if these come next in a definition of a column.
 pub(crate) fn identity_tokens(parser: &mut Parser<'_>) -> Option<Vec<Token>> {
-    let sees = |parser: &Parser<'_>, words: &[&str]| {
-        let is = |(at, word): (usize, &&str)| match &parser.peek_nth_token_ref(at).token {
-            Token::Word(it) => it.quote_style.is_none() && it.value.eq_ignore_ascii_case(word),
-            _ => false,
-        };
-        words.iter().enumerate().all(is)
-    };
     let (always, by_default) = (
         &["GENERATED", "ALWAYS", "AS", "IDENTITY"][..],
         &["GENERATED", "BY", "DEFAULT", "AS", "IDENTITY"][..],
     );
-    let words = [always, by_default].into_iter().find(|it| sees(parser, it))?;
+    let words = [always, by_default].into_iter().find(|it| sees_words(parser, it))?;
     let mut tokens: Vec<Token> = words.iter().map(|_| parser.next_token().token).collect();
     if parser.peek_token_ref().token != Token::LParen {
         return Some(tokens);
     }
-    let mut depth = 0;
-    loop {
-        let token = parser.next_token().token;
-        depth += match token {
-            Token::LParen => 1,
-            Token::RParen => -1,
-            _ => 0,
-        };
-        if token == Token::EOF {
-            return Some(tokens);
-        }
-        tokens.push(token);
-        if depth == 0 {
-            return Some(tokens);
-        }
-    }
+    take_group(parser, &mut tokens);
+    Some(tokens)
 }
 
 /// As the dialect is asked for it.

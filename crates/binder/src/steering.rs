@@ -1,5 +1,6 @@
 //! CHECKPOINT, and ALTER QUERY, which the parser does not know: `ALTER QUERY 7 PRIORITY 5` and `ALTER QUERY 7 SET stealing = none`.
 
+use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{SqlError, SqlResult, SqlState};
 
@@ -39,6 +40,30 @@ pub(crate) fn alter_query(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statemen
         return Err(expected("a value"));
     }
     Ok(Some(Statement::AlterQuery { statement, name, value }))
+}
+
+/// Whether these words come next, none of them in quotes.
+pub(crate) fn sees_words(parser: &Parser<'_>, words: &[&str]) -> bool {
+    let is = |(at, word): (usize, &&str)| is_word(&parser.peek_nth_token_ref(at).token, word);
+    words.iter().enumerate().all(is)
+}
+
+/// Takes the tokens of what stands in parentheses, these included; false where the text ends before they close.
+pub(crate) fn take_group(parser: &mut Parser<'_>, tokens: &mut Vec<Token>) -> bool {
+    let mut depth = 0;
+    loop {
+        let token = parser.next_token().token;
+        depth += match token {
+            Token::LParen => 1,
+            Token::RParen => -1,
+            Token::EOF => return false,
+            _ => 0,
+        };
+        tokens.push(token);
+        if depth == 0 {
+            return true;
+        }
+    }
 }
 
 /// Whether a token is a word, without quotes.

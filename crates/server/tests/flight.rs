@@ -166,7 +166,7 @@ fn errors_have_codes_and_states() {
                 Code::InvalidArgument,
                 "(SQLSTATE 22012)",
             ),
-            ("COPY (SELECT 1) TO STDOUT", Code::Unimplemented, "needs a client of the wire"),
+            ("COPY (SELECT 1) TO STDOUT", Code::Unimplemented, "needs a client of the server"),
             ("SELECT * FROM read_csv('/etc/passwd')", Code::PermissionDenied, "(SQLSTATE 42501)"),
         ] {
             let (found, message) = failure(query(&mut client, text).await);
@@ -444,6 +444,48 @@ fn rows_are_ingested_whole_or_not_at_all() {
         let (_, message) = failure(bad.await);
         assert!(message.contains("23514"), "{message}");
         assert_eq!(rows_of(&mut client, sums).await, "1|1|1");
+    });
+}
+
+#[test]
+fn who_hangs_up_while_ingesting_leaves_nothing() {
+    let server = Running::start();
+    on_runtime(async {
+        let mut client = client_of_session(&server).await;
+        client.execute_update("CREATE TABLE t (k bigint)".into(), None).await.unwrap();
+        // More than is put into the table at a time, and then nothing for ever.
+        let keys: ArrayRef = Arc::new(Int64Array::from_iter_values(0..9_000_000));
+        let batch = RecordBatch::try_from_iter([("k", keys)]).unwrap();
+        let asked = CommandStatementIngest {
+            table_definition_options: Some(TableDefinitionOptions {
+                if_not_exist: i32::from(TableNotExistOption::Fail),
+                if_exists: i32::from(TableExistsOption::Append),
+            }),
+            table: "t".into(),
+            ..Default::default()
+        };
+        let rows = stream::iter([Ok(batch)]).chain(stream::pending());
+        let mut sending = client.clone();
+        let mut watch = Raw::connect(server.address);
+        {
+            let ingesting = sending.execute_ingest(asked, rows);
+            tokio::pin!(ingesting);
+            let open = "SELECT count(*) FROM nodewise.transactions WHERE rows_changed > 0";
+            for round in 0.. {
+                assert!(round < 1_000, "no part was put");
+                let slice = tokio::time::timeout(Duration::from_millis(50), &mut ingesting).await;
+                assert!(slice.is_err(), "it waits for rows: {slice:?}");
+                if watch.value(open) != "0" {
+                    break;
+                }
+            }
+        }
+        // The next call of the session commits nothing of it.
+        assert_eq!(
+            client.execute_update("INSERT INTO t VALUES (-1)".into(), None).await.unwrap(),
+            1
+        );
+        assert_eq!(rows_of(&mut client, "SELECT count(*), max(k) FROM t").await, "1|-1");
     });
 }
 

@@ -6,7 +6,7 @@ use crate::case::{self, Case};
 use crate::differ::{self, Answers, Differ};
 use crate::draw::Draw;
 use crate::generate::state::{Generator, Scope};
-use crate::kind::Kind;
+use crate::kind::{Class, Kind};
 use crate::peers::reply::{Peer, Reply};
 use crate::verdict::Verdict;
 use crate::world::{Constraint, Table, World};
@@ -77,8 +77,11 @@ fn refer(generator: &mut Generator<'_>, table: &Table, change: &mut Change) {
         format!("ON DELETE {gone} ON UPDATE {moved}")
     };
     let (up, down) = (actions(), actions());
-    if generator.draw.chance(60) {
-        let crate::world::Column { name: column, kind, .. } = generator.draw.pick(&table.columns);
+    // Intervals are no keys.
+    let columns: Vec<_> =
+        table.columns.iter().filter(|it| it.kind.class() != Class::Interval).collect();
+    if generator.draw.chance(60) && !columns.is_empty() {
+        let crate::world::Column { name: column, kind, .. } = *generator.draw.pick(&columns);
         change.before.extend([
             format!("CREATE TABLE parents (id {kind} PRIMARY KEY)"),
             format!("INSERT INTO parents SELECT DISTINCT {column} FROM {name} WHERE {column} IS NOT NULL"),

@@ -4,14 +4,18 @@ use arrow_array::RecordBatch;
 use arrow_flight::sql::{CommandStatementIngest, TableDefinitionOptions};
 use arrow_flight::sql::{TableExistsOption, TableNotExistOption};
 use arrow_schema::SchemaRef;
+use nodewise::text::quoted_name;
 use nodewise::{Session, SqlError, SqlResult, SqlState};
+use stdx::sync::Arc;
 use tonic::Status;
 
 use super::caller::Caller;
 use super::door::Door;
 use super::incoming::Incoming;
+use super::seats::Seat;
 use super::statements::execute;
 use super::status::status;
+use crate::gate::Gate;
 
 /// Bytes of rows that are put into the table at a time.
 const PART_BYTES: usize = 64 << 20;
@@ -23,51 +27,80 @@ pub async fn ingest(
     door: &Door,
     caller: &Caller,
     asked: CommandStatementIngest,
-    mut incoming: Incoming,
+    incoming: Incoming,
 ) -> Result<i64, Status> {
     let transaction = asked.transaction_id.clone().filter(|it| !it.is_empty());
     let seat = door.seat_of(caller, transaction.as_ref())?;
-    // Nothing else may come between the parts.
-    let _turn = seat.turn().await;
+    let target = Target::of(&asked).map_err(|it| status(&it))?;
     let is_own = transaction.is_none();
-    let mut target = Target::of(&asked).map_err(|it| status(&it))?;
-    let mut count = 0;
-    let mut ended = false;
-    let done: Result<i64, Status> = async {
-        while !ended {
-            let part = part(&mut incoming).await?;
-            let schema = incoming.schema().cloned();
-            let schema = schema.ok_or_else(|| Status::invalid_argument("there are no columns"))?;
-            ended = part.is_empty();
-            if ended && target.is_there {
-                break;
-            }
-            count += part.iter().map(RecordBatch::num_rows).sum::<usize>() as i64;
-            let mut into = target.clone();
-            let put = move |session: &mut Session| {
-                if is_own {
-                    session.begin_implicit();
-                }
-                into.put(session, &schema, part)?;
-                Ok(into)
-            };
-            target = seat.run(&door.shared().gate, put).await?;
+    // A client that hangs up drops its call. What that has begun is ended by a task of its own, for which its rows end by an error.
+    let (shared, ends) = (door.shared().clone(), Ends(seat.clone()));
+    let task = tokio::spawn(async move {
+        // Nothing else may come between the parts.
+        let _turn = seat.turn().await;
+        let put = put_all(&seat, &shared.gate, target, incoming, is_own).await;
+        match is_own {
+            true => end(&seat, &shared.gate, put).await,
+            false => put,
         }
-        Ok(count)
+    });
+    let done = task.await;
+    std::mem::forget(ends);
+    done.unwrap_or_else(|_| Err(status(&SqlError::internal("the call was lost"))))
+}
+
+/// Ends what a session runs for a call that nobody waits for any more.
+struct Ends(Arc<Seat>);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.cancel();
     }
-    .await;
-    if !is_own {
-        return done;
+}
+
+/// Puts rows into a table, part by part.
+async fn put_all(
+    seat: &Arc<Seat>,
+    gate: &Gate,
+    mut target: Target,
+    mut incoming: Incoming,
+    is_own: bool,
+) -> Result<i64, Status> {
+    let mut count = 0;
+    loop {
+        let part = part(&mut incoming).await?;
+        let schema = incoming.schema().cloned();
+        let schema = schema.ok_or_else(|| Status::invalid_argument("there are no columns"))?;
+        let is_last = part.is_empty();
+        if is_last && target.is_there {
+            return Ok(count);
+        }
+        count += part.iter().map(RecordBatch::num_rows).sum::<usize>() as i64;
+        let put = move |session: &mut Session| {
+            if is_own {
+                session.begin_implicit();
+            }
+            target.put(session, &schema, part)?;
+            Ok(target)
+        };
+        target = seat.run(gate, put).await?;
+        if is_last {
+            return Ok(count);
+        }
     }
-    let failed = done.is_err();
-    let end = move |session: &mut Session| {
+}
+
+/// Commits what was put, or takes it back.
+async fn end(seat: &Arc<Seat>, gate: &Gate, put: Result<i64, Status>) -> Result<i64, Status> {
+    let failed = put.is_err();
+    let ended = move |session: &mut Session| {
         if failed {
             session.fail_transaction();
         }
         session.end_implicit()
     };
-    let committed = seat.run(&door.shared().gate, end).await;
-    done.and_then(|count| committed.map(|()| count))
+    let committed = seat.run(gate, ended).await;
+    put.and_then(|count| committed.map(|()| count))
 }
 
 /// The next rows, as many as are put into the table at once; none when all have come.
@@ -83,7 +116,6 @@ async fn part(incoming: &mut Incoming) -> Result<Vec<RecordBatch>, Status> {
 }
 
 /// The table that rows go into.
-#[derive(Clone)]
 struct Target {
     /// As SQL names it.
     name: String,
@@ -104,8 +136,8 @@ impl Target {
             return Err(SqlError::new(SqlState("42P16"), message));
         }
         let name = match schema {
-            Some(schema) => format!("{}.{}", quoted(schema), quoted(&asked.table)),
-            None => quoted(&asked.table),
+            Some(schema) => format!("{}.{}", quoted_name(schema), quoted_name(&asked.table)),
+            None => quoted_name(&asked.table),
         };
         Ok(Self {
             name,
@@ -129,7 +161,7 @@ impl Target {
         let text = match self.is_there {
             true => {
                 let columns: Vec<String> =
-                    schema.fields().iter().map(|it| quoted(it.name())).collect();
+                    schema.fields().iter().map(|it| quoted_name(it.name())).collect();
                 let columns = columns.join(", ");
                 format!("INSERT INTO {} ({columns}) SELECT * FROM \"{FRAME}\"", self.name)
             }
@@ -165,9 +197,4 @@ impl Target {
         }
         Ok(())
     }
-}
-
-/// A name as SQL writes it, whatever is in it.
-pub fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }

@@ -8,12 +8,11 @@ use arrow_flight::sql::{
     CommandGetTableTypes, CommandGetTables,
 };
 use arrow_schema::{ArrowError, DataType as ArrowType, Field, Schema, SchemaRef};
-use nodewise::text::Cells;
+use nodewise::text::{Cells, quoted_name};
 use nodewise::{Answer, Session, SqlError, SqlResult, Value};
 use stdx::sync::Arc;
 use tonic::Status;
 
-use super::ingest::quoted;
 use super::server_facts;
 use super::statements::columns;
 
@@ -155,7 +154,8 @@ fn tables(session: &mut Session, asked: CommandGetTables) -> SqlResult<RecordBat
         let of = match with_columns {
             false => columns(None),
             true => {
-                let query = format!("SELECT * FROM {}.{}", quoted(&schema), quoted(&name));
+                let query =
+                    format!("SELECT * FROM {}.{}", quoted_name(&schema), quoted_name(&name));
                 let prepared = session.prepare_typed(&query, &[])?;
                 columns(session.describe(&prepared)?.as_ref())
             }

@@ -157,7 +157,10 @@ impl FlightService for Service {
         request: Request<Action>,
     ) -> Result<Response<Self::DoActionStream>, Status> {
         let (caller, told) = self.caller(request.metadata()).await?;
-        let body = actions::act(&self.0, &caller, request.into_inner()).await?;
+        // A client that hangs up drops its call; a transaction that has begun or ended is known to have done so all the same.
+        let (door, action) = (self.0.clone(), request.into_inner());
+        let acted = tokio::spawn(async move { actions::act(&door, &caller, action).await }).await;
+        let body = acted.map_err(|_| Status::internal("the call was lost"))??;
         let results = body.map(|body| Ok(arrow_flight::Result { body }));
         Ok(answer(Box::pin(stream::iter(results)), told))
     }

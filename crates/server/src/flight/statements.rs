@@ -54,8 +54,7 @@ pub fn columns(rows: Option<&Described>) -> SchemaRef {
 }
 
 /// Runs a statement to its end for each row of values; tells how many rows it has changed or given: none where it counts none, as drivers
-/// take other numbers for rows that are to come.
-/// Several are one transaction.
+/// take other numbers for rows that are to come. Several are one transaction.
 pub fn run(session: &mut Session, held: &Held) -> SqlResult<i64> {
     let runs = held.runs()?;
     let several = runs.len() > 1;
@@ -65,8 +64,7 @@ pub fn run(session: &mut Session, held: &Held) -> SqlResult<i64> {
             if several {
                 session.begin_implicit();
             }
-            let started = session.start_prepared(&held.prepared, values)?;
-            count += changed(&answer(session, started)?);
+            count += changed(&session.execute_prepared(&held.prepared, values)?);
         }
         Ok(())
     };
@@ -83,30 +81,6 @@ pub fn execute(session: &mut Session, text: &str) -> SqlResult<()> {
     let prepared = session.prepare_typed(text, &[])?;
     session.execute_prepared(&prepared, &[]).map(|_| ())
 }
-
-/// All of what a statement gives whose rows nobody wants.
-fn answer(session: &mut Session, started: Started) -> SqlResult<Answer> {
-    match started {
-        Started::Done(answer) => Ok(answer),
-        Started::Rows(mut cursor) => {
-            let described = cursor.described();
-            let mut rows = 0;
-            loop {
-                let fetched = session.fetch(&mut cursor, FETCH_BYTES, &|it| it.num_rows())?;
-                rows += fetched.items().iter().sum::<usize>();
-                if fetched.is_last {
-                    break;
-                }
-            }
-            let (tag, Described { schema, types }) = (format!("SELECT {rows}"), described);
-            Ok(Answer { tag, schema, types, batches: Vec::new(), profile: Default::default() })
-        }
-        refused => Err(refuse_copy(session, refused)),
-    }
-}
-
-/// Bytes of rows that are made at a time.
-const FETCH_BYTES: u64 = 1 << 20;
 
 /// Why COPY of a client is not for this door; the statement is ended.
 pub fn refuse_copy(session: &mut Session, started: Started) -> SqlError {
