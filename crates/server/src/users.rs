@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use nodewise::text::quoted_name;
 use nodewise::{Database, SqlResult};
 use stdx::sync::Arc;
 
@@ -55,12 +56,12 @@ impl Users {
     pub(crate) fn make_roles(&self, database: &Arc<Database>) -> SqlResult<()> {
         let mut session = database.session();
         for (name, verifier) in &self.0 {
-            let (quoted, text) = (name.replace('"', "\"\""), verifier.text());
+            let (quoted, text) = (quoted_name(name), verifier.text());
             let sql = match (database.has_role(name), database.verifier(name)) {
                 (false, _) => {
-                    format!("CREATE ROLE \"{quoted}\" LOGIN SUPERUSER PASSWORD '{text}'")
+                    format!("CREATE ROLE {quoted} LOGIN SUPERUSER PASSWORD '{text}'")
                 }
-                (true, None) => format!("ALTER ROLE \"{quoted}\" PASSWORD '{text}'"),
+                (true, None) => format!("ALTER ROLE {quoted} PASSWORD '{text}'"),
                 (true, Some(_)) => continue,
             };
             session.execute(&sql)?;

@@ -28,7 +28,11 @@ mod statements;
 mod status;
 
 use arrow_flight::flight_service_server::FlightServiceServer;
+use http_body_util::BodyExt;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http2;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use stdx::sync::Arc;
@@ -37,6 +41,7 @@ use tokio::pin;
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
+use tonic::Status;
 
 use self::door::Door;
 pub use self::seats::Seats;
@@ -80,6 +85,9 @@ pub async fn serve(
     let service = FlightServiceServer::new(Service::new(door.clone()))
         .max_decoding_message_size(limits.message_bytes)
         .max_encoding_message_size(usize::MAX);
+    let service = TowerToHyperService::new(service);
+    let service =
+        service_fn(move |it: Request<Incoming>| service.call(it.map(|it| it.map_err(cut_off))));
     let connection = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
         .max_concurrent_streams(CALLS_MAX)
@@ -88,7 +96,7 @@ pub async fn serve(
         .initial_connection_window_size(CONNECTION_WINDOW)
         .max_frame_size(FRAME_BYTES)
         .max_send_buf_size(SEND_BYTES)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
+        .serve_connection(TokioIo::new(stream), service);
     pin!(connection);
     let mut ending = false;
     loop {
@@ -103,4 +111,10 @@ pub async fn serve(
     door.end();
     // What its sessions hold is given back on a thread that may wait.
     let _ = spawn_blocking(move || drop((door, place))).await;
+}
+
+/// What the rows of a call end with where the client hangs up among them. The transport takes a call that was cancelled for one
+/// whose rows have all come.
+fn cut_off(error: hyper::Error) -> Status {
+    Status::aborted(format!("the client has hung up: {error}"))
 }
