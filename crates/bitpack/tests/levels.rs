@@ -279,7 +279,9 @@ fn every_width_and_level_on_the_lengths_where_kernels_break() {
         assert_eq!(Kernels::for_level(level).level(), level);
         for bits in widths() {
             for (seed, &rows) in lengths.iter().enumerate() {
-                check_all(level, bits, 0, rows, seed as u64);
+                if !cfg!(miri) {
+                    check_all(level, bits, 0, rows, seed as u64);
+                }
                 check_all(level, bits, 1024 * (seed % 2) + 8, rows, seed as u64 + 100);
             }
         }

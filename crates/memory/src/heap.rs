@@ -260,9 +260,9 @@ mod tests {
         };
         // SAFETY: as above.
         let zeroed = unsafe { HEAP.alloc_zeroed(layout(size)) };
-        // SAFETY: so many bytes are there.
-        let bytes = unsafe { std::slice::from_raw_parts(zeroed, size) };
-        assert!(bytes.iter().all(|&it| it == 0));
+        // SAFETY: so many bytes are there, and pieces begin at a page.
+        let words = unsafe { std::slice::from_raw_parts(zeroed.cast::<u64>(), size / 8) };
+        assert!(words.iter().all(|&it| it == 0));
         drop(entered);
         assert!(owner(zeroed, size).is_some() && owner(grown, CHUNK_BYTES * 2).is_some());
         // SAFETY: as above.

@@ -147,9 +147,9 @@ mod tests {
         let allocator = Allocator::new(FakeMachine::with_nodes(2));
         let statement = Workspace::new(&allocator);
         let (build, sort) = (statement.of_operator(0, "build"), statement.of_operator(1, "sort"));
-        let table: Placed<u8> = build.spread().zeroed(PIECE).unwrap();
-        let run: Placed<u8> = sort.at(NodeId(1)).spread().zeroed(2 * PIECE).unwrap();
-        let other: Placed<u8> = statement.on(NodeId(0)).zeroed(PIECE).unwrap();
+        let table: Placed<u64> = build.spread().zeroed(PIECE / 8).unwrap();
+        let run: Placed<u64> = sort.at(NodeId(1)).spread().zeroed(PIECE / 4).unwrap();
+        let other: Placed<u64> = statement.on(NodeId(0)).zeroed(PIECE / 8).unwrap();
         let held = |at: usize| operators(&statement)[at].held().0;
         assert_eq!((held(0), held(1)), (PIECE as u64, 2 * PIECE as u64));
         assert_eq!(operators(&statement)[1].places[1], Bytes(2 * PIECE as u64));
@@ -167,7 +167,7 @@ mod tests {
         let allocator = Allocator::new(FakeMachine::with_nodes(1));
         let statement = Workspace::new(&allocator);
         let (sort, result) = (statement.of_operator(0, "sort"), statement.of_operator(1, "result"));
-        let rows: Placed<u8> = sort.spread().zeroed(PIECE).unwrap();
+        let rows: Placed<u64> = sort.spread().zeroed(PIECE / 8).unwrap();
         let account = |it: &Workspace| it.operator().unwrap().clone();
         account(&sort).leave_to(&account(&result));
         account(&result).leave_to(&account(&sort));

@@ -7,6 +7,7 @@ use crate::{lab, python};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 /// Crates with model checks; `cargo xtask tidy` compares this list with the sources.
 pub const LOOM_CRATES: &[&str] = &["stdx", "scheduler"];
@@ -26,6 +27,8 @@ pub struct Summary {
     skipped: Vec<String>,
     /// Names of failed tests, and suites that broke without a result.
     failures: Vec<String>,
+    /// Each suite with the seconds that it took, its build among them.
+    took: Vec<(String, u64)>,
 }
 
 impl Summary {
@@ -42,6 +45,8 @@ impl Summary {
         for reason in &self.skipped {
             println!("skipped: {reason}");
         }
+        let took: Vec<String> = self.took.iter().map(|(name, it)| format!("{name} {it} s")).collect();
+        println!("took: {}", took.join(", "));
         println!("{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped.len());
     }
 
@@ -250,6 +255,7 @@ fn stream_unless(
     summary: &mut Summary,
 ) -> bool {
     println!("== {name}");
+    let begin = Instant::now();
     let before = summary.failed;
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn();
@@ -272,6 +278,7 @@ fn stream_unless(
         ends.join().expect("invariant: who reads lines does not panic")
     });
     let status = child.wait();
+    summary.took.push((name.to_owned(), begin.elapsed().as_secs()));
     if missing.is_some() && status.as_ref().is_ok_and(|it| it.code() == missing) {
         return true;
     }
