@@ -7,6 +7,7 @@
 
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
+use types::{SqlError, SqlResult, SqlState};
 
 /// What has been seen between a parenthesis and here.
 #[derive(Default)]
@@ -105,6 +106,29 @@ pub(crate) fn levels(tokens: &[TokenWithSpan]) -> usize {
         }
     }
     deepest.max(frame.levels() + outer.iter().map(Frame::levels).sum::<usize>())
+}
+
+/// The most names with periods between them: more than any object and the fields within it have.
+const NAME_PARTS_MAX: usize = 12;
+
+/// Refuses names of very many parts (42601). The parser tries what follows each period twice, so that one of 30 would not end.
+pub(crate) fn names_are_short(tokens: &[TokenWithSpan]) -> SqlResult<()> {
+    let mut parts = 0;
+    let mut was_period = false;
+    for token in tokens {
+        let is_period = token.token == Token::Period;
+        match is_period {
+            true if !was_period => parts += 1,
+            false if !was_period => parts = 0,
+            _ => {}
+        }
+        was_period = is_period;
+        if parts > NAME_PARTS_MAX {
+            let message = "improper qualified name (too many dotted names)";
+            return Err(SqlError::new(SqlState::SYNTAX, message));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

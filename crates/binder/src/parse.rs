@@ -11,7 +11,7 @@ use types::{SqlError, SqlResult, SqlState};
 use crate::column::column;
 use crate::data_types::data_type;
 use crate::design::DesignClause;
-use crate::levels::levels;
+use crate::levels::{levels, names_are_short};
 use crate::numa::{self, Recognised};
 use crate::row_changes::{changing, locking};
 use crate::statement::{ExplainFormat, ParsedQuery, Statement};
@@ -65,6 +65,7 @@ fn statements(mut tokens: Vec<TokenWithSpan>) -> SqlResult<Vec<Statement>> {
 fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlResult<()> {
     // The parser would step over each blank again and again.
     tokens.retain(|it| !is_blank(&it.token));
+    names_are_short(&tokens)?;
     let copy_options = copy_options::take(&mut tokens)?;
     rewrite::abort(&mut tokens);
     rewrite::table_commands(&mut tokens);
@@ -636,6 +637,19 @@ mod tests {
                         assert_eq!(error.state, SqlState::STATEMENT_TOO_COMPLEX, "{open}: {error}");
                         assert!(count >= 200, "{count} times {open} is not much");
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn names_of_any_length_are_parsed_or_refused_in_little_time() {
+        for end in ["((c))", "c[1]", "c COLLATE", "*", "-1", ".", "ARRAY["] {
+            for parts in [3, 11, 40, 20_000] {
+                for before in ["SELECT ", "SELECT 1 FROM c JOIN o ON "] {
+                    let parsed = state_of(format!("{before}{}{end}", "c. ".repeat(parts)));
+                    let state = parsed.map_err(|it| it.state);
+                    assert!(parts < 12 || state == Err(SqlState::SYNTAX), "{end}: {state:?}");
                 }
             }
         }

@@ -43,6 +43,14 @@ pub enum Command {
         #[command(flatten)]
         run: Run,
     },
+    /// Texts of statements and files with bytes and words that were changed.
+    Bytes {
+        #[command(flatten)]
+        run: Run,
+        /// The folder of the record files whose statements are changed.
+        #[arg(long, default_value = "tests/sql")]
+        records: PathBuf,
+    },
     /// Runs kept scripts of failures again, on PostgreSQL as well.
     Replay {
         /// How to reach PostgreSQL.

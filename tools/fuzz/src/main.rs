@@ -3,12 +3,12 @@
 //! `differ` asks PostgreSQL (and DuckDB) the same. `logic` needs nobody else: it asks Nodewise one question in several
 //! ways, on several machines and layouts of the tables. Both reduce a failing case to a small script and print the
 //! command that repeats it. `changes` asks PostgreSQL what statements that change rows return and leave. `limits` gives Nodewise little memory, a bad disk and a machine that refuses memory, and prints
-//! the statement and the command. What they draw follows from seeds alone.
+//! the statement and the command. `bytes` gives it texts and files that are nearly right. What they draw follows from seeds alone.
 //!
 //! Key decision: queries are a small tree of our own (`ast`), typed while they are generated, so that nearly all of them
 //! run, and so that a failing one can be cut smaller without parsing SQL.
 //!
-//! Reading order: `ast`, `generate`, `case`, `peers`, `compare`, `verdict`, `differ`, `logic`, `limits`, `reduce`, `campaign`.
+//! Reading order: `ast`, `generate`, `case`, `peers`, `compare`, `verdict`, `differ`, `logic`, `limits`, `bytes`, `reduce`, `campaign`.
 //!
 //! - Invariant: nothing is dropped in silence; each case is counted under what came of it.
 //! - Invariant: a seed and a number repeat a case.
@@ -16,6 +16,7 @@
 
 mod arguments;
 mod ast;
+mod bytes;
 mod campaign;
 mod case;
 mod changes;

@@ -1,8 +1,10 @@
 //! Runs what the command line asks for.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::arguments::{Arguments, Command, Run};
+use crate::bytes::Mutations;
 use crate::campaign::{Campaign, Plan};
 use crate::case::{self, Case};
 use crate::changes;
@@ -53,6 +55,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, Ended> {
         }
         Command::Logic { run } => logic(run),
         Command::Limits { run } => limits(run),
+        Command::Bytes { run, records } => bytes(run, records),
     }
 }
 
@@ -269,6 +272,23 @@ fn limits(run: &Run) -> Result<bool, Ended> {
     match failed {
         Some(message) => Err(Ended::Failed(message)),
         None => Ok(limits.counts.failures == 0),
+    }
+}
+
+fn bytes(run: &Run, records: &Path) -> Result<bool, Ended> {
+    let started = Instant::now();
+    let mut mutations = Mutations::open(records, run.folder.clone())?;
+    mutations.left_out().iter().for_each(|it| println!("left out: {it}"));
+    let mut broken = None;
+    each(run, &plan("bytes", run), |seed, number| {
+        if broken.is_none() {
+            broken = mutations.run(seed, number).err();
+        }
+    });
+    mutations.print(started);
+    match broken {
+        Some(message) => Err(Ended::Failed(message)),
+        None => Ok(mutations.failures == 0),
     }
 }
 

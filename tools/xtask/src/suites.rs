@@ -45,7 +45,8 @@ impl Summary {
         for reason in &self.skipped {
             println!("skipped: {reason}");
         }
-        let took: Vec<String> = self.took.iter().map(|(name, it)| format!("{name} {it} s")).collect();
+        let took: Vec<String> =
+            self.took.iter().map(|(name, it)| format!("{name} {it} s")).collect();
         println!("took: {}", took.join(", "));
         println!("{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped.len());
     }

@@ -10,7 +10,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;
 use hardware::samples;
-use nodewise::{CancelHandle, Database, DatabaseOptions, SqlError, SqlResult};
+use nodewise::{CancelHandle, Database, DatabaseOptions, Session, SqlError, SqlResult};
 use simulator::SimulatedMachine;
 use stdx::sync::Arc;
 
@@ -64,6 +64,11 @@ impl Nodewise {
             let exchanges = session.execute("SET join_exchange = on");
             assert!(exchanges.is_ok(), "invariant: a setting of any database");
         }
+        Self::of(session, host, patience)
+    }
+
+    /// A session that is there.
+    pub fn of(mut session: Session, host: Host, patience: Duration) -> Self {
         let cancel = session.cancel_handle();
         let (statements, to_run) = channel::<String>();
         let (answer, replies) = channel();
@@ -151,6 +156,7 @@ fn cells(column: &ArrayRef) -> SqlResult<Vec<Cell>> {
     if matches!(
         column.data_type(),
         DataType::Timestamp(_, Some(_))
+            | DataType::Date32
             | DataType::Time64(_)
             | DataType::Interval(_)
             | DataType::FixedSizeBinary(_)
