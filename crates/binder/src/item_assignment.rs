@@ -102,6 +102,9 @@ fn ends_value(token: &TokenWithSpan) -> bool {
 fn target(tokens: &[TokenWithSpan]) -> Option<(Vec<TokenWithSpan>, Vec<Vec<TokenWithSpan>>)> {
     let open = tokens.iter().position(|it| it.token == Token::LBracket).unwrap_or(tokens.len());
     let (column, mut rest) = tokens.split_at(open);
+    if column.is_empty() {
+        return None;
+    }
     if open < tokens.len() && !matches!(column, [TokenWithSpan { token: Token::Word(_), .. }]) {
         return None;
     }

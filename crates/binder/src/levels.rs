@@ -9,6 +9,8 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{SqlError, SqlResult, SqlState};
 
+use crate::precedence::is_isnull;
+
 /// What has been seen between a parenthesis and here.
 #[derive(Default)]
 struct Frame {
@@ -99,6 +101,8 @@ pub(crate) fn levels(tokens: &[TokenWithSpan]) -> usize {
                     deepest.max(frame.levels() + outer.iter().map(Frame::levels).sum::<usize>());
                 (frame, outer) = (Frame::default(), Vec::new());
             }
+            // An operator, though the parser has no keyword for it.
+            it if is_isnull(it) => frame.chain += 1,
             Token::Word(word) => frame.word(word.keyword),
             Token::Whitespace(_) | Token::Period | Token::EOF => {}
             Token::Number(..) | Token::SingleQuotedString(_) | Token::Placeholder(_) => {}

@@ -21,7 +21,8 @@ fn rank(precedence: Precedence) -> u8 {
     PostgreSqlDialect {}.prec_value(precedence)
 }
 
-fn is_isnull(token: &Token) -> bool {
+/// Whether a token is ISNULL, for which the parser has no keyword.
+pub(crate) fn is_isnull(token: &Token) -> bool {
     matches!(token, Token::Word(it) if it.quote_style.is_none() && it.value.eq_ignore_ascii_case("isnull"))
 }
 

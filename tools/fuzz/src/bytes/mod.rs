@@ -71,6 +71,7 @@ impl Mutations {
         };
         let mut peer = session(&database()?, is_text.then_some("guest"))?;
         for statement in statements {
+            self.keep("under-way.sql", &statement);
             let reply = peer.run(&statement);
             let is_stuck = reply == Reply::Stuck;
             // A file that is damaged may be called that.
@@ -109,10 +110,14 @@ impl Mutations {
         println!("-- {} (at most {} MiB so far)", reply.describe(), most >> 20);
         println!("-- cargo run --release -p fuzz -- bytes --seeds {seed} --only {number}");
         println!("{};", shortened(statement));
+        self.keep(&format!("bytes-{seed}-{number}-{}.sql", self.failures), statement);
+    }
+
+    /// Keeps a statement in the folder, if there is one: one that failed, and the one that ends the process if it does.
+    fn keep(&self, name: &str, statement: &str) {
         let Some(folder) = &self.folder else { return };
-        let path = folder.join(format!("bytes-{seed}-{number}-{}.sql", self.failures));
-        if let Err(error) = std::fs::write(&path, statement) {
-            eprintln!("{} cannot be written: {error}", path.display());
+        if let Err(error) = std::fs::write(folder.join(name), statement) {
+            eprintln!("{name} cannot be written: {error}");
         }
     }
 }

@@ -175,12 +175,12 @@ fn change(pieces: &mut Vec<String>, others: &[String], draw: &mut Draw) {
         10 => pieces.truncate(at),
         // Deep, wide and long ones.
         _ => {
-            let times = *draw.pick(&[2, 20, 300, 4000]);
             let inner = pieces[at..until].concat();
+            let times = (*draw.pick(&[2, 20, 300, 4000])).min(1 + LONGEST / (inner.len() + 1));
             let nested = match draw.below(4) {
                 0 => format!("{}{inner}{}", "(".repeat(times), ")".repeat(times)),
                 1 => format!(" {} {inner}", "NOT ".repeat(times)),
-                2 => format!(" {inner} ").repeat(times.min(1 << 16)),
+                2 => format!(" {inner} ").repeat(times),
                 _ => format!("{}{inner}", "(SELECT ".repeat(times)),
             };
             pieces.splice(at..until, [nested]);
