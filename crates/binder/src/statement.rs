@@ -95,6 +95,8 @@ pub enum Statement {
         constraints: Constraints,
         /// Whether an existing table is no error.
         if_not_exists: bool,
+        /// Whether a table that exists goes.
+        or_replace: bool,
         /// How it is cut and placed.
         design: DesignClause,
         /// What a commit does to it, if it is temporary.

@@ -35,6 +35,7 @@ pub(crate) struct NewTable {
     pub columns: Vec<ColumnDefinition>,
     pub constraints: Constraints,
     pub if_not_exists: bool,
+    pub or_replace: bool,
     pub design: DesignClause,
     pub on_commit: OnCommit,
 }
@@ -45,14 +46,15 @@ impl Session {
         new: NewTable,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        let NewTable { name, columns, constraints, if_not_exists, design, on_commit } = new;
+        let NewTable { name, columns, constraints, if_not_exists, or_replace, .. } = new;
+        let (design, on_commit) = (new.design, new.on_commit);
         self.write_alone(cancel)?;
         if if_not_exists && self.snapshot().kind_of(&name).is_some() {
             let message = format!("relation \"{name}\" already exists, skipping");
             self.notice(Notice::told("42P07", message));
             return Ok(done("CREATE TABLE"));
         }
-        self.snapshot().check_free(&name)?;
+        let old = self.make_room(&name, or_replace, cancel)?;
         let defaults = self.defaults_of(&name, &columns)?;
         let identity = |(place, it): (usize, &ColumnDefinition)| match it.numbering {
             Some(Numbering::Identity { always, .. }) => {
@@ -82,11 +84,34 @@ impl Session {
         let table = Table::empty(&name, &schema, &context)?;
         let mut rules = Rules { rows: Arc::new(rows), on_commit, ..Rules::default() };
         self.add_constraints(&table, &mut rules, &constraints)?;
-        let table = self.catalog().create(table.with_rules(Arc::new(rules), &context)?)?;
+        let table = table.with_rules(Arc::new(rules), &context)?;
+        let table = self.catalog().create_or_replace(table);
         self.check_rules(&table, cancel)?;
-        self.note(|| Operation::create(&table, false, &[]))?;
-        self.own(ObjectKind::Relation, &table.name)?;
+        if let Some(old) = &old {
+            self.drop_owned(&old.name, false, cancel)?;
+        }
+        self.note(|| Operation::create(&table, old.is_some(), &[]))?;
+        if old.is_none() {
+            self.own(ObjectKind::Relation, &table.name)?;
+        }
         Ok(done("CREATE TABLE"))
+    }
+
+    /// Makes room for a table: gives the one of its name that is to go, which nothing depends on any more.
+    fn make_room(
+        &mut self,
+        name: &str,
+        or_replace: bool,
+        cancel: &CancelToken,
+    ) -> SqlResult<Option<Arc<Table>>> {
+        let Some(old) = self.catalog().get(name).filter(|_| or_replace) else {
+            self.snapshot().check_free(name)?;
+            return Ok(None);
+        };
+        let names = std::slice::from_ref(&old.name);
+        self.release(names, false, cancel)?;
+        self.release_views("table", names, false)?;
+        Ok(Some(old))
     }
 
     pub(crate) fn create_table_as(
@@ -103,22 +128,12 @@ impl Session {
             self.notice(Notice::told("42P07", message));
             return Ok(done("CREATE TABLE AS"));
         }
-        let old = self.catalog().get(name);
-        match &old {
-            Some(_) if !or_replace => {
-                return Err(SqlError::new(
-                    SqlState::DUPLICATE_TABLE,
-                    format!("table \"{name}\" already exists"),
-                )
+        if !or_replace && self.catalog().get(name).is_some() {
+            let message = format!("table \"{name}\" already exists");
+            return Err(SqlError::new(SqlState::DUPLICATE_TABLE, message)
                 .with_hint("drop it first, or write CREATE OR REPLACE TABLE"));
-            }
-            Some(old) => {
-                let names = std::slice::from_ref(&old.name);
-                self.release(names, false, cancel)?;
-                self.release_views("table", names, false)?;
-            }
-            None => self.snapshot().check_free(name)?,
         }
+        let old = self.make_room(name, *or_replace, cancel)?;
         // A whole file is loaded as it is, without a detour over the rows of a query.
         let (table, batches) = match binder::files::whole_file(query) {
             Some(path) if columns.is_empty() => {

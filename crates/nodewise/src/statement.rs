@@ -98,10 +98,19 @@ impl Session {
                 likes,
                 constraints,
                 if_not_exists,
+                or_replace,
                 design,
                 on_commit,
             } => {
-                let new = NewTable { name, columns, constraints, if_not_exists, design, on_commit };
+                let new = NewTable {
+                    name,
+                    columns,
+                    constraints,
+                    if_not_exists,
+                    or_replace,
+                    design,
+                    on_commit,
+                };
                 match likes.is_empty() {
                     true => self.create_table(new, cancel),
                     false => self.create_table_like(new, &likes, cancel),

@@ -167,9 +167,12 @@ fn guests(root: &Path, summary: &mut Summary) {
 
 /// Random queries of a fixed seed, a minute of each kind at most; without PostgreSQL the one kind that needs it is skipped.
 fn fuzz(root: &Path, summary: &mut Summary) {
-    for (kind, queries, seconds) in
-        [("logic", "300", "55"), ("differ", "2000", "55"), ("limits", "60", "25")]
-    {
+    for (kind, queries, seconds) in [
+        ("logic", "300", "55"),
+        ("differ", "2000", "55"),
+        ("limits", "60", "25"),
+        ("bytes", "400", "40"),
+    ] {
         let name = format!("fuzz {kind}");
         let mut command = cargo(root);
         command.args(["run", "--quiet", "--package", "fuzz", "--", kind]);

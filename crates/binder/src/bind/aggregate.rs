@@ -224,6 +224,8 @@ impl<'a> Binder<'a> {
                     _ => Ok(Some(bound)),
                 }
             }
+            // As DuckDB has it.
+            [] if name == "count" && !distinct => Ok(None),
             [] => Err(wrong_arguments(name, "", whole)),
             [_] => Err(wrong_arguments(name, "*", whole)),
             _ => Err(unsupported(&format!("{name} of several arguments"), whole)),

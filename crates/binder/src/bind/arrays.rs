@@ -1,6 +1,6 @@
 //! Arrays: `ARRAY[..]`, `ARRAY(query)`, subscripts and slices, ANY and ALL of an array, and their operators.
 
-use plan::build::{negated, null, unary};
+use plan::build::{compare, negated, null, unary};
 use plan::relation::{Apply, Rel};
 use plan::{
     Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, Function, SortKey, UnaryOperator,
@@ -327,7 +327,7 @@ impl<'a> Binder<'a> {
                 }))
             }
             ("list_has_all" | "array_has_all", [a, b]) if is_array(a) => {
-                Some(self.invoke(Function::ArrayContains, vec![a.clone(), b.clone()], whole))
+                Some(self.has_all(a, b, whole))
             }
             ("list_has_any" | "array_has_any", [a, b]) if is_array(a) => {
                 Some(self.invoke(Function::ArrayOverlap, vec![a.clone(), b.clone()], whole))
@@ -343,6 +343,25 @@ impl<'a> Binder<'a> {
             }
             _ => None,
         }
+    }
+}
+
+impl<'a> Binder<'a> {
+    /// DuckDB's `list_has_all`: NULL among what is looked for does not count, unlike for `@>`.
+    fn has_all(&mut self, a: &Expr, b: &Expr, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        let plain = self.invoke(Function::ArrayContains, vec![a.clone(), b.clone()], whole)?;
+        if b.data_type.element().is_none() {
+            return Ok(plain);
+        }
+        let arguments = vec![b.clone(), null(DataType::Null)];
+        let known = self.invoke(Function::ArrayRemove, arguments, whole)?;
+        let counted = self.invoke(Function::ArrayContains, vec![a.clone(), known], whole)?;
+        let levels = self.invoke(Function::ArrayNdims, vec![b.clone()], whole)?;
+        let one = Expr::literal(Value::Integer(1), levels.data_type);
+        let is_flat = compare(BinaryOperator::Equal, levels, one);
+        let (branches, otherwise) = (vec![(is_flat, counted)], Some(Box::new(plain)));
+        let kind = ExprKind::Case { branches, otherwise };
+        Ok(Expr { kind, data_type: DataType::Boolean })
     }
 }
 

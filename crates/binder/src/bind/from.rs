@@ -29,6 +29,17 @@ pub(super) enum Kind {
     Left,
     Right,
     Full,
+    /// Left rows with a partner, as DuckDB writes it.
+    Semi,
+    /// Left rows without one.
+    Anti,
+}
+
+impl Kind {
+    /// Whether only the columns of the left side come out.
+    fn filters(self) -> bool {
+        matches!(self, Self::Semi | Self::Anti)
+    }
 }
 
 impl<'a> Binder<'a> {
@@ -88,7 +99,10 @@ impl<'a> Binder<'a> {
         kind: Kind,
         on: Vec<Expr>,
     ) -> SqlResult<Source> {
-        let frame = left_frame.beside(right_frame);
+        let frame = match kind.filters() {
+            true => left_frame,
+            false => left_frame.beside(right_frame),
+        };
         if let Some(name) = frame.repeated_name() {
             let message = format!("table name \"{name}\" specified more than once");
             return Err(SqlError::new(SqlState::DUPLICATE_ALIAS, message));
@@ -101,12 +115,14 @@ impl<'a> Binder<'a> {
                 return Ok((apply(left, right, Apply::Join { outer, on }), frame));
             }
             _ if depends => {
-                let message = "a lateral subquery cannot stand on the right of RIGHT or FULL JOIN";
+                let message = "a lateral subquery cannot stand on the right of RIGHT, FULL, SEMI or ANTI JOIN";
                 return Err(SqlError::new(SqlState::INVALID_COLUMN_REFERENCE, message));
             }
             Kind::Inner => RelJoin::Inner,
             Kind::Left | Kind::Right => RelJoin::Left,
             Kind::Full => RelJoin::Full,
+            Kind::Semi => RelJoin::Semi,
+            Kind::Anti => RelJoin::Anti,
         };
         let (left, right) = if kind == Kind::Right { (right, left) } else { (left, right) };
         let join = JoinRel { residual: on, ..JoinRel::new(join, left, right) };
@@ -129,6 +145,8 @@ impl<'a> Binder<'a> {
             On::Left(it) | On::LeftOuter(it) => (Kind::Left, it),
             On::Right(it) | On::RightOuter(it) => (Kind::Right, it),
             On::FullOuter(it) => (Kind::Full, it),
+            On::Semi(it) | On::LeftSemi(it) => (Kind::Semi, it),
+            On::Anti(it) | On::LeftAnti(it) => (Kind::Anti, it),
             _ => return Err(unsupported("this kind of join", &join.relation)),
         };
         if join.global {
@@ -181,6 +199,7 @@ impl<'a> Binder<'a> {
         kind: Kind,
         condition: &'a ast::Expr,
     ) -> SqlResult<Source> {
+        let alone = kind.filters().then(|| left_frame.clone());
         let (_, frame) =
             self.pairs((one_row(), left_frame), (one_row(), right_frame), Kind::Inner, Vec::new())?;
         // Subqueries of the condition are collected, and then joined where their rows come from.
@@ -209,6 +228,9 @@ impl<'a> Binder<'a> {
                 let left = over(left, input).filtered(on);
                 apply(right, left, Apply::Join { outer: true, on: Vec::new() })
             }
+            (true, Kind::Semi | Kind::Anti) => {
+                return Err(unsupported("a subquery in ON of SEMI and ANTI JOIN", condition));
+            }
             (true, Kind::Full) => {
                 let parts = super::repeated::chain(input.clone())?;
                 match self.subqueries_by_side([left.clone(), right.clone()], parts) {
@@ -220,7 +242,7 @@ impl<'a> Binder<'a> {
                 }
             }
         };
-        Ok((rel, frame))
+        Ok((rel, alone.unwrap_or(frame)))
     }
 
     fn join_using(
@@ -268,7 +290,7 @@ impl<'a> Binder<'a> {
                 }
             };
             let value = match kind {
-                Kind::Inner | Kind::Left => a,
+                Kind::Inner | Kind::Left | Kind::Semi | Kind::Anti => a,
                 Kind::Right => b,
                 Kind::Full => first_of(a, b),
             };
@@ -286,7 +308,9 @@ impl<'a> Binder<'a> {
         let take = |it: &mut Rel| std::mem::replace(it, one_row());
         let sides = ((take(&mut left), left_frame), (take(&mut right), right_frame));
         let (rel, mut frame) = self.pairs(sides.0, sides.1, kind, on)?;
-        frame.merge(merged);
+        if !kind.filters() {
+            frame.merge(merged);
+        }
         Ok((mapped(rel, made), frame))
     }
 

@@ -4,7 +4,7 @@ use plan::{Expr, ExprKind, Function};
 use sqlparser::ast;
 use types::numeric::held_interval;
 use types::numeric::interval_text::{self, Fields, Unit};
-use types::{DataType, SqlResult, Value};
+use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
 use super::coercion::fold_cast;
@@ -17,6 +17,12 @@ impl<'a> Binder<'a> {
         let fields = fields(it).map_err(|error| at(error, &*it.value))?;
         let text = match &*it.value {
             ast::Expr::Value(value) => match &value.value {
+                // The word behind it would be taken for its name, and the number for seconds.
+                ast::Value::Number(..) if it.leading_field.is_none() => {
+                    let message = "syntax error: the number of an INTERVAL needs a unit behind it";
+                    let error = SqlError::new(SqlState::SYNTAX, message);
+                    return Err(at(error, &*it.value));
+                }
                 ast::Value::Number(text, _) => Some(text.as_str()),
                 other => super::literal::text_of(other),
             },

@@ -3,7 +3,7 @@
 //! Key decision: INTERSECT and EXCEPT count, for each distinct row of both sides, how often it is in either: grouping knows
 //! that NULLs are alike here. How often it is in the result follows from the two counts. There is no second mechanism.
 
-use plan::build::cast;
+use plan::build::{cast, null};
 use plan::relation::{Attr, Rel};
 use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, SortKey};
 use sqlparser::ast::{SetExpr, SetOperator, SetQuantifier};
@@ -17,6 +17,8 @@ use super::{Answer, Binder, OutputColumn, mapped};
 struct Operation {
     operator: SetOperator,
     all: bool,
+    /// Whether columns meet by their names, as DuckDB has it, and not by their places.
+    by_name: bool,
 }
 
 /// What makes rows unique: the keys of their groups, and what shows a group.
@@ -31,13 +33,17 @@ impl<'a> Binder<'a> {
         let mut chain = Vec::new();
         let mut first = whole;
         while let SetExpr::SetOperation { left, op, set_quantifier, right } = first {
-            let all = match set_quantifier {
-                SetQuantifier::All => true,
-                SetQuantifier::None | SetQuantifier::Distinct => false,
-                _ => return Err(unsupported("BY NAME", &**right)),
+            let (all, by_name) = match set_quantifier {
+                SetQuantifier::All => (true, false),
+                SetQuantifier::None | SetQuantifier::Distinct => (false, false),
+                SetQuantifier::AllByName => (true, true),
+                SetQuantifier::ByName | SetQuantifier::DistinctByName => (false, true),
             };
+            if by_name && *op != SetOperator::Union {
+                return Err(unsupported("BY NAME of another operation than UNION", &**right));
+            }
             let operator = if *op == SetOperator::Minus { SetOperator::Except } else { *op };
-            chain.push((Operation { operator, all }, &**right));
+            chain.push((Operation { operator, all, by_name }, &**right));
             first = left;
         }
         let mut answer = self.body(first)?;
@@ -67,6 +73,9 @@ impl<'a> Binder<'a> {
             SetOperator::Intersect => "INTERSECT",
             _ => "EXCEPT",
         };
+        if operation.by_name {
+            operands = self.aligned(operands, whole)?;
+        }
         let names: Vec<String> = operands[0].columns.iter().map(|it| it.name.clone()).collect();
         let types = self.common_columns(&operands, name, whole)?;
         for operand in &mut operands {
@@ -86,6 +95,38 @@ impl<'a> Binder<'a> {
         let columns = names.into_iter().zip(answer.columns);
         let columns = columns.map(|(name, it)| OutputColumn { name, attr: it.attr }).collect();
         Ok(Answer { rel: answer.rel, columns })
+    }
+
+    /// Brings all operands to the columns of all of them, in the order in which they come; what one lacks is NULL there.
+    fn aligned(&mut self, operands: Vec<Answer>, whole: &SetExpr) -> SqlResult<Vec<Answer>> {
+        let mut names: Vec<String> = Vec::new();
+        for operand in &operands {
+            for (place, column) in operand.columns.iter().enumerate() {
+                if operand.columns[..place].iter().any(|it| it.name == column.name) {
+                    let message =
+                        format!("column \"{}\" stands twice in a side of BY NAME", column.name);
+                    return Err(at(SqlError::new(SqlState::AMBIGUOUS_COLUMN, message), whole));
+                }
+                if !names.contains(&column.name) {
+                    names.push(column.name.clone());
+                }
+            }
+        }
+        let align = |operand: Answer| {
+            let mut made = Vec::new();
+            let columns = names.iter().map(|name| {
+                let known = operand.columns.iter().find(|it| it.name == *name).map(|it| it.attr);
+                let attr = known.unwrap_or_else(|| {
+                    let attr = self.attribute(DataType::Null, true);
+                    made.push((attr, null(DataType::Null)));
+                    attr
+                });
+                OutputColumn { name: name.clone(), attr }
+            });
+            let columns = columns.collect();
+            Answer { rel: mapped(operand.rel, made), columns }
+        };
+        Ok(operands.into_iter().map(align).collect())
     }
 
     /// The types in which the columns of all operands meet.

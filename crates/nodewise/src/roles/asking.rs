@@ -182,8 +182,11 @@ impl Session {
     fn check_creation(&self, statement: &Statement, own: &Authority) -> SqlResult<()> {
         let snapshot = self.snapshot();
         match statement {
-            Statement::CreateTable { name, likes, constraints, .. } => {
+            Statement::CreateTable { name, likes, constraints, or_replace, .. } => {
                 own.check_create(name)?;
+                if *or_replace && snapshot.kind_of(name).is_some() {
+                    own.check_owner(name)?;
+                }
                 for like in likes {
                     own.check((kind_of(&snapshot, &like.table), &like.table), Privileges::SELECT)?;
                 }

@@ -335,9 +335,13 @@ impl State<'_, '_> {
         let mut rows = answer.map_or_else(none, |it| given(&it, flavour, query.types));
         let sort = query.sort.unwrap_or(self.sort);
         let ordered = || sql.to_lowercase().contains("order by");
+        // DuckDB's scripts leave empty what another query of the label says.
+        let by_label = flavour == Flavour::DuckDb && query.label.is_some();
         let same = match &expected {
-            Some(lines) => compare(&mut rows, lines, query.types, sort, flavour, &ordered),
-            None => {
+            Some(lines) if !(by_label && lines.is_empty()) => {
+                compare(&mut rows, lines, query.types, sort, flavour, &ordered)
+            }
+            _ => {
                 super::compare::sort_values(&mut rows.values, sort, rows.columns.max(1));
                 Ok(())
             }
