@@ -18,6 +18,8 @@ mod constraint_words;
 mod copy;
 mod copy_options;
 mod cursor;
+mod cursor_statement;
+mod cursor_words;
 mod data_types;
 pub mod design;
 mod dialect;
@@ -39,6 +41,7 @@ mod lock_words;
 mod maintenance;
 mod merge_words;
 mod normalized;
+mod notify_words;
 mod numa;
 mod numerals;
 mod overriding;
@@ -75,6 +78,7 @@ mod written_in_sql;
 
 pub use column_definition::{ColumnDefinition, Generation, Numbering};
 pub use constraint::{CheckDefinition, Constraints, KeyDefinition, ReferenceDefinition};
+pub use cursor_statement::{CursorStatement, CursorStep};
 pub use design::{
     ColumnAlteration, DesignClause, ExpressionChange, IdentityChange, NodeClause, NodeDemand,
     NodeRange, NodeWay, PartitionClause, PlacedItem, RuleChange, TableChange,
@@ -82,6 +86,7 @@ pub use design::{
 pub use file_reference::{FileOption, FileReference, named_type};
 pub use like_words::{Including, LikeClause};
 pub use normalized::{READ_MAX, normalized};
+pub use notify_words::ChannelStatement;
 pub use role_statement::{
     MembershipOptions, NamedRole, Owned, RightsOn, RoleOptions, RoleStatement,
 };

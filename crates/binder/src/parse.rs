@@ -17,9 +17,9 @@ use crate::row_changes::{changing, locking};
 use crate::statement::{ExplainFormat, ParsedQuery, Statement};
 use crate::syntax::{NESTED_MAX, dotted, ident, name, syntax, too_deep, unknown, unsupported};
 use crate::{
-    alter, asof, clauses, comment_words, constraint_words, copy, copy_options, file_calls, folders,
+    alter, asof, clauses, comment_words, constraint_words, copy, copy_options, cursor_words, file_calls, folders,
     frames, from_first, generated_columns, item_assignment, keys, like_words, lock_words,
-    maintenance, merge_words, numerals, overriding, parameters, rewrite, role_words, schema_words,
+    maintenance, merge_words, notify_words, numerals, overriding, parameters, rewrite, role_words, schema_words,
     sequence_words, show_words, steering, steps, subscripts, temporary, tokens, transactions,
     view_words, written_in_sql,
 };
@@ -143,7 +143,12 @@ fn parse_one(
         statements.push(statement);
         return Ok(());
     }
+    if let Some(statement) = about_cursor(&tokens)? {
+        statements.push(statement);
+        return Ok(());
+    }
     for recognise in [
+        notify_words::recognise,
         role_words::recognise,
         schema_words::recognise,
         generated_columns::recognise,
@@ -175,6 +180,19 @@ fn parse_one(
         Recognised::Nothing => statements.extend(parse_tokens(tokens, copy_options)?),
     }
     Ok(())
+}
+
+/// DECLARE, FETCH, MOVE or CLOSE.
+fn about_cursor(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>> {
+    use cursor_words::Recognised::{Declares, Whole};
+    Ok(match cursor_words::recognise(tokens)? {
+        Some(Whole(statement)) => Some(statement),
+        Some(Declares(at, declared)) => {
+            let query = parse_tokens(tokens[at..].to_vec(), Default::default())?;
+            Some(declared.of(query)?)
+        }
+        None => None,
+    })
 }
 
 fn is_blank(token: &Token) -> bool {

@@ -7,8 +7,10 @@ use types::{DataType, LockMode, LockWait, OnCommit, Value};
 
 use crate::column_definition::ColumnDefinition;
 use crate::constraint::Constraints;
+use crate::cursor_statement::CursorStatement;
 use crate::design::{DesignClause, TableChange};
 use crate::like_words::LikeClause;
+use crate::notify_words::ChannelStatement;
 use crate::role_statement::{NamedRole, RoleStatement};
 use crate::sequence::{SequenceChange, SequenceOptions};
 
@@ -380,6 +382,10 @@ pub enum Statement {
         /// What is forgotten.
         what: Discarded,
     },
+    /// A statement about a cursor.
+    Cursor(CursorStatement),
+    /// LISTEN, UNLISTEN and NOTIFY.
+    Channel(ChannelStatement),
     /// CHECKPOINT.
     Checkpoint,
     /// VACUUM and ANALYZE, which have nothing to do: deleted rows go by themselves, and statistics are exact.

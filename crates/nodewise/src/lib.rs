@@ -18,6 +18,7 @@ pub mod box_table;
 mod change;
 mod changed_keys;
 mod changed_rows;
+mod channels;
 mod client_settings;
 mod column_ddl;
 mod column_values;
@@ -87,11 +88,13 @@ mod search_path;
 mod sequence_ddl;
 mod sequences;
 mod session;
+mod session_calls;
 mod setting;
 mod settings;
 mod similar_planning;
 mod similar_statements;
 mod slow_statements;
+mod sql_cursors;
 mod sql_names;
 mod starting;
 mod statement;
@@ -115,6 +118,7 @@ mod views;
 mod writing;
 
 pub use answer::{Answer, QueryProfile, listed};
+pub use channels::Notification;
 pub use client_settings::POSTGRES_VERSION;
 pub use copy::{
     CopyFormat, CopyIn, CopyOut, LineStyle, LineWriter, SequenceDefinitions, TableDefinition,

@@ -90,9 +90,14 @@ impl Session {
         let ended = self.with_levels(statement.levels, |session| {
             database.caught(|| {
                 let _entered = workspace.enter(None);
-                run(session, cancel)
+                let done = run(session, cancel.clone())?;
+                session.do_asked(&cancel)?;
+                Ok(done)
             })
         });
+        if ended.is_err() {
+            self.forget_asked();
+        }
         self.under_way = None;
         statement.under_way.leave();
         statement.worked(self.database.machine.now() - began);
