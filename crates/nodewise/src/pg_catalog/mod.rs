@@ -28,6 +28,7 @@ use arrow_array::RecordBatch;
 use crate::Session;
 use crate::views::ViewBuilder;
 
+pub(crate) use relations::serial_sequences;
 pub(crate) use session::{catalog_texts, relation_number, session_value};
 
 /// The schema of PostgreSQL's own catalog, which is looked through before all others.

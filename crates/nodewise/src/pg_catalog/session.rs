@@ -88,6 +88,7 @@ pub(crate) fn catalog_texts(
         "pg_get_viewdef" => plain(relations::view_definitions(session)),
         "pg_get_indexdef" => plain(relations::index_definitions(session)),
         "regclass" => plain(relations::names(session)),
+        "regclass names" => plain(relations::all_names(session)),
         "regproc" => plain(super::functions::names()),
         "pg_table_size" => plain(relations::sizes(session)),
         "pg_get_function_result" => plain(super::functions::results()),
