@@ -326,8 +326,15 @@ impl<'a> Binder<'a> {
             let message = format!("relation \"{table}\" does not exist");
             return Err(at(SqlError::new(SqlState::UNDEFINED_TABLE, message), whole));
         }
-        let column = fold_cast(arguments.swap_remove(1), DataType::Text);
-        let table = fold_cast(arguments.swap_remove(0), DataType::Text);
+        let mut as_text = |place| {
+            let expr: Expr = arguments.swap_remove(place);
+            match expr.data_type {
+                DataType::Null => self.coerce_unknown(expr, DataType::Text),
+                _ => Ok(fold_cast(expr, DataType::Text)),
+            }
+        };
+        let column = as_text(1).map_err(|it| at(it, whole))?;
+        let table = as_text(0).map_err(|it| at(it, whole))?;
         let text = |it: &str| Expr::literal(Value::Text(it.into()), DataType::Text);
         let mut branches = Vec::new();
         for sequence in self.environment.session.serial_sequences() {

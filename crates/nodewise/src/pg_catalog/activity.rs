@@ -1,6 +1,6 @@
 //! What sessions are at: `pg_stat_activity`, and of the own session `pg_prepared_statements` and `pg_cursors`.
 
-use ::types::{DataType, RoleId, SqlResult};
+use ::types::{DataType, RoleId, SqlResult, array};
 use arrow_array::RecordBatch;
 use stdx::Nanos;
 use stdx::sync::atomic::Ordering;
@@ -8,6 +8,7 @@ use stdx::sync::atomic::Ordering;
 use super::oids;
 use super::shared::{none, number};
 use crate::Session;
+use crate::pg_types::wire_type;
 use crate::views::{Cell, ViewBuilder, Viewer};
 
 const ACTIVITY: [(&str, char); 22] = [
@@ -90,15 +91,16 @@ pub(super) fn activity(session: &Session) -> SqlResult<RecordBatch> {
 }
 
 /// Types as an array of their names.
-fn names_of(types: impl Iterator<Item = DataType>) -> Cell {
-    let names = types.map(|it| {
-        let name = it.to_string().to_lowercase();
-        match name.contains(|it: char| !it.is_ascii_alphanumeric()) {
-            true => format!("\"{name}\""),
-            false => name,
-        }
-    });
-    format!("{{{}}}", names.collect::<Vec<_>>().join(",")).into()
+fn names_of(types: &[Option<DataType>]) -> SqlResult<Cell> {
+    let known = super::types::all_names();
+    let mut held = String::new();
+    for of in types {
+        let oid = i64::from(wire_type(of.unwrap_or(DataType::Text)).oid);
+        let name = known.iter().find(|it| it.0 == oid).map_or("-", |it| &it.2);
+        array::push_text(&mut held, name);
+    }
+    array::close_list(&mut held, 0, types.len())?;
+    Ok(held.into())
 }
 
 /// The prepared statements of the session.
@@ -116,12 +118,11 @@ pub(super) fn prepared_statements(session: &Session) -> SqlResult<RecordBatch> {
     let mut all: Vec<_> = session.prepared.iter().collect();
     all.sort_by_key(|it| it.1.0.made);
     for (name, prepared) in all {
-        let types = prepared.parameters().iter().map(|it| it.unwrap_or(DataType::Text));
         view.row([
             name.as_str().into(),
             prepared.0.text.to_string().into(),
             Cell::Moment(Some(prepared.0.made)),
-            names_of(types),
+            names_of(prepared.parameters())?,
             none(),
             prepared.0.from_sql.into(),
             number(0),
