@@ -4,14 +4,14 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::cursor::Cursor;
-use crate::cursor_statement::{CursorStatement, CursorStep};
-use crate::statement::{ParsedQuery, Statement};
+use crate::session_statement::CursorStep;
+use crate::statement::{CursorStatement, ParsedQuery, Statement};
 use crate::syntax::unsupported;
 
 /// A statement about a cursor, as far as it is read here.
 pub(crate) enum Recognised {
     /// All of it.
-    Whole(Statement),
+    Whole(Box<Statement>),
     /// DECLARE: its query begins with a token, and the statement is made of that.
     Declares(usize, Declared),
 }
@@ -48,7 +48,7 @@ pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Recognised
 }
 
 fn whole(statement: CursorStatement) -> SqlResult<Option<Recognised>> {
-    Ok(Some(Recognised::Whole(Statement::Cursor(statement))))
+    Ok(Some(Recognised::Whole(Box::new(Statement::Cursor(statement)))))
 }
 
 fn declare(cursor: &mut Cursor<'_>) -> SqlResult<Declared> {

@@ -18,7 +18,6 @@ mod constraint_words;
 mod copy;
 mod copy_options;
 mod cursor;
-mod cursor_statement;
 mod cursor_words;
 mod data_types;
 pub mod design;
@@ -60,6 +59,7 @@ mod schema_words;
 mod sequence;
 pub mod sequence_names;
 mod sequence_words;
+mod session_statement;
 mod show_words;
 mod similar;
 pub mod statement;
@@ -78,7 +78,6 @@ mod written_in_sql;
 
 pub use column_definition::{ColumnDefinition, Generation, Numbering};
 pub use constraint::{CheckDefinition, Constraints, KeyDefinition, ReferenceDefinition};
-pub use cursor_statement::{CursorStatement, CursorStep};
 pub use design::{
     ColumnAlteration, DesignClause, ExpressionChange, IdentityChange, NodeClause, NodeDemand,
     NodeRange, NodeWay, PartitionClause, PlacedItem, RuleChange, TableChange,
@@ -86,14 +85,14 @@ pub use design::{
 pub use file_reference::{FileOption, FileReference, named_type};
 pub use like_words::{Including, LikeClause};
 pub use normalized::{READ_MAX, normalized};
-pub use notify_words::ChannelStatement;
 pub use role_statement::{
     MembershipOptions, NamedRole, Owned, RightsOn, RoleOptions, RoleStatement,
 };
 pub use sequence::{SequenceChange, SequenceOptions};
+pub use session_statement::{ChannelStatement, CursorStep};
 pub use similar::{SimilarText, similar};
 pub use statement::{
-    Arguments, Commented, CopyPlace, Discarded, ExplainFormat, Isolation, ParsedQuery, Statement,
-    Step, TransactionModes, TransactionStatement,
+    Arguments, Commented, CopyPlace, CursorStatement, Discarded, ExplainFormat, Isolation,
+    ParsedQuery, Statement, Step, TransactionModes, TransactionStatement,
 };
 pub use syntax::quoted_name;

@@ -4,18 +4,8 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::SqlResult;
 
 use crate::cursor::Cursor;
+use crate::session_statement::ChannelStatement;
 use crate::statement::Statement;
-
-/// A statement about channels.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum ChannelStatement {
-    /// LISTEN.
-    Listen(String),
-    /// UNLISTEN; of all channels where it is `None`.
-    Unlisten(Option<String>),
-    /// NOTIFY of a channel, with a text.
-    Notify(String, String),
-}
 
 /// The statement, if the tokens are one about channels.
 pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>> {
@@ -23,10 +13,12 @@ pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>
     let mut cursor = Cursor::new(tokens);
     let statement = match () {
         () if cursor.take("LISTEN") => ChannelStatement::Listen(cursor.name(CHANNEL)?),
-        () if cursor.take("UNLISTEN") => ChannelStatement::Unlisten(match cursor.take_sign(&Token::Mul) {
-            true => None,
-            false => Some(cursor.name(CHANNEL)?),
-        }),
+        () if cursor.take("UNLISTEN") => {
+            ChannelStatement::Unlisten(match cursor.take_sign(&Token::Mul) {
+                true => None,
+                false => Some(cursor.name(CHANNEL)?),
+            })
+        }
         () if cursor.take("NOTIFY") => {
             let channel = cursor.name(CHANNEL)?;
             let payload = match cursor.take_sign(&Token::Comma) {
@@ -42,7 +34,8 @@ pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>
 }
 
 fn text(cursor: &mut Cursor<'_>) -> SqlResult<String> {
-    let (Some(Token::SingleQuotedString(text)) | Some(Token::EscapedStringLiteral(text))) = cursor.peek()
+    let (Some(Token::SingleQuotedString(text)) | Some(Token::EscapedStringLiteral(text))) =
+        cursor.peek()
     else {
         return Err(cursor.expected("a text"));
     };

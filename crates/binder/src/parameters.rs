@@ -8,8 +8,7 @@ use sqlparser::ast::{self, visit_expressions_mut};
 use sqlparser::parser::Parser;
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
-use crate::cursor_statement::CursorStatement;
-use crate::statement::{Arguments, ParsedQuery, Statement};
+use crate::statement::{Arguments, CursorStatement, ParsedQuery, Statement};
 
 /// The number of a parameter, counted from 0.
 pub fn number(id: &str) -> SqlResult<usize> {

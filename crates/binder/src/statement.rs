@@ -7,12 +7,11 @@ use types::{DataType, LockMode, LockWait, OnCommit, Value};
 
 use crate::column_definition::ColumnDefinition;
 use crate::constraint::Constraints;
-use crate::cursor_statement::CursorStatement;
 use crate::design::{DesignClause, TableChange};
 use crate::like_words::LikeClause;
-use crate::notify_words::ChannelStatement;
 use crate::role_statement::{NamedRole, RoleStatement};
 use crate::sequence::{SequenceChange, SequenceOptions};
+use crate::session_statement::{ChannelStatement, CursorStep};
 
 /// A parsed query; opaque, because its form belongs to the parser.
 #[derive(Clone, PartialEq)]
@@ -429,6 +428,36 @@ impl Statement {
         }
         self
     }
+}
+
+/// A statement about a cursor.
+#[derive(Clone, PartialEq, Debug)]
+pub enum CursorStatement {
+    /// DECLARE.
+    Declare {
+        /// What it is called.
+        name: String,
+        /// Whether it may go backward.
+        scroll: bool,
+        /// WITH HOLD: whether it outlives its transaction.
+        hold: bool,
+        /// Its rows.
+        query: ParsedQuery,
+    },
+    /// FETCH, or MOVE, which gives no rows.
+    Fetch {
+        /// The cursor.
+        name: String,
+        /// Where it goes.
+        step: CursorStep,
+        /// Whether it is MOVE.
+        is_move: bool,
+    },
+    /// CLOSE.
+    Close {
+        /// The cursor; all where it is `None`.
+        name: Option<String>,
+    },
 }
 
 /// What a comment is on.

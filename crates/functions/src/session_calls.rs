@@ -3,8 +3,8 @@
 use std::fmt;
 
 use arrow_array::builder::{BooleanBuilder, StringBuilder};
-use arrow_array::{Array, ArrayRef};
 use arrow_array::types::Float64Type;
+use arrow_array::{Array, ArrayRef};
 use plan::Function;
 use stdx::sync::Arc;
 use types::{DataType, SqlResult};

@@ -7,12 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
-use binder::ChannelStatement;
 use stdx::sync::{Arc, Mutex};
 use types::{SqlError, SqlResult, SqlState};
-
-use crate::answer::done;
-use crate::{Answer, Database, Session};
 
 /// Bytes of a text that is said, as PostgreSQL has it.
 const PAYLOAD_BYTES: usize = 8000;
@@ -34,7 +30,7 @@ pub struct Notification {
     pub payload: String,
 }
 
-type Wake = Arc<dyn Fn() + Send + Sync>;
+pub(crate) type Wake = Arc<dyn Fn() + Send + Sync>;
 
 /// Those who listen.
 #[derive(Default)]
@@ -68,16 +64,17 @@ struct SaidOnce {
 
 /// The channels of a session.
 pub(crate) struct OwnChannels {
-    all: Arc<Channels>,
+    pub(crate) all: Arc<Channels>,
     session: u64,
     said: SaidInTransaction,
-    wake: Option<Wake>,
+    pub(crate) wake: Option<Wake>,
     /// Whether it listens, so that it may hear something.
-    listens: bool,
+    pub(crate) listens: bool,
 }
 
 impl Channels {
-    fn take(&self, session: u64) -> Vec<Notification> {
+    /// What waits for a session.
+    pub(crate) fn take(&self, session: u64) -> Vec<Notification> {
         let mut all = self.0.lock();
         all.get_mut(&session).map_or_else(Vec::new, |it| it.waiting.drain(..).collect())
     }
@@ -102,7 +99,13 @@ impl SaidInTransaction {
 
 impl OwnChannels {
     pub(crate) fn new(all: &Arc<Channels>, session: u64) -> Self {
-        Self { all: all.clone(), session, said: SaidInTransaction::default(), wake: None, listens: false }
+        Self {
+            all: all.clone(),
+            session,
+            said: SaidInTransaction::default(),
+            wake: None,
+            listens: false,
+        }
     }
 
     /// What its transaction says.
@@ -173,38 +176,9 @@ impl Drop for OwnChannels {
     }
 }
 
-impl Session {
-    /// Calls `wake` whenever something is said to a channel that the session listens to, on any thread.
-    pub fn wake_when_notified(&mut self, wake: impl Fn() + Send + Sync + 'static) {
-        self.channels.wake = Some(Arc::new(wake));
-    }
-
-    /// What was said, since it was last asked, to channels that the session listens to. Nothing while a transaction is open.
-    pub fn take_notifications(&mut self) -> Vec<Notification> {
-        match self.channels.listens && self.block.is_none() {
-            true => self.channels.all.take(self.number),
-            false => Vec::new(),
-        }
-    }
-
-    /// Runs LISTEN, UNLISTEN or NOTIFY.
-    pub(crate) fn run_channel(&mut self, statement: ChannelStatement) -> SqlResult<Answer> {
-        let (said, tag) = match statement {
-            ChannelStatement::Listen(channel) => (Said::Listen(channel), "LISTEN"),
-            ChannelStatement::Unlisten(channel) => (Said::Unlisten(channel), "UNLISTEN"),
-            ChannelStatement::Notify(channel, payload) => {
-                check_notification(&self.database, &channel, &payload)?;
-                (Said::Notify(channel, payload), "NOTIFY")
-            }
-        };
-        self.channels.say(said);
-        Ok(done(tag))
-    }
-}
-
 /// Errors: 22023 for a name or a text that cannot be said, 53000 where somebody does not hear what was said before.
 pub(crate) fn check_notification(
-    database: &Database,
+    channels: &Channels,
     channel: &str,
     payload: &str,
 ) -> SqlResult<()> {
@@ -213,7 +187,7 @@ pub(crate) fn check_notification(
         () if channel.is_empty() => wrong("channel name cannot be empty"),
         () if channel.len() >= CHANNEL_BYTES => wrong("channel name too long"),
         () if payload.len() >= PAYLOAD_BYTES => wrong("payload string too long"),
-        () if !database.channels.has_room(channel) => {
+        () if !channels.has_room(channel) => {
             let message = "too many notifications in the NOTIFY queue";
             Err(SqlError::new(SqlState("53000"), message)
                 .with_hint("a session that listens to the channel does not take what it is told"))

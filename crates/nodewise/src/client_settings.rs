@@ -62,6 +62,7 @@ const KNOWN: &[Known] = &[
     known("client_min_messages", "notice", Takes::Text, false, "kept, and of no effect"),
     known("DateStyle", "ISO, MDY", DATES, true, "how dates are written: ISO 8601"),
     known("deadlock_timeout", "1s", Takes::Text, false, "kept: deadlocks are found at once"),
+    known("default_table_access_method", "columns", COLUMNS, false, "how tables are held"),
     known(DEFERRABLE, "off", SWITCH, false, "kept: what only reads is never refused"),
     known(READ_ONLY, "off", SWITCH, true, "on: transactions change nothing, if they do not say so"),
     known("escape_string_warning", "on", SWITCH, false, "kept, and of no effect"),
@@ -93,6 +94,7 @@ const KNOWN: &[Known] = &[
 ];
 
 const USUAL_PATH: &str = "\"$user\", public";
+const COLUMNS: Takes = Takes::Words(&[&["columns", "heap"]]);
 const DATES: Takes = Takes::Words(&[&["ISO, MDY", "ISO", "ISO,MDY"]]);
 const INTERVALS: Takes = Takes::Words(&[&["postgres"]]);
 const SERVER_VERSION: &str = concat!("18.0 (Nodewise ", env!("CARGO_PKG_VERSION"), ")");

@@ -44,7 +44,9 @@ impl Session {
         self.with_levels(statements.levels(), |session| {
             let mut statements = statements.into_tree();
             match (statements.pop(), statements.is_empty()) {
-                (statement, true) => session.prepare_statement((sql.into(), false), statement, declared),
+                (statement, true) => {
+                    session.prepare_statement((sql.into(), false), statement, declared)
+                }
                 _ => Err(SqlError::new(
                     SqlState::SYNTAX,
                     "cannot insert multiple commands into a prepared statement",
@@ -129,17 +131,12 @@ impl Session {
     /// Plans a statement for any values; for tables whose bounds change, where that is known of them. Rights are asked when it
     /// runs.
     fn plan_generic(&self, inner: &Inner, is_loose: bool) -> SqlResult<Generic> {
-        let query = match &inner.statement {
-            Some(
-                Statement::Query { query }
-                | Statement::Change { query }
-                | Statement::Cursor(CursorStatement::Declare { query, .. }),
-            ) => query,
-            Some(Statement::InSteps { first, last }) => {
-                return self.plan_steps(first, last, &inner.declared);
-            }
-            _ => return Err(SqlError::internal("only queries and changes have plans")),
-        };
+        if let Some(Statement::InSteps { first, last }) = &inner.statement {
+            return self.plan_steps(first, last, &inner.declared);
+        }
+        let query = inner.statement.as_ref().and_then(binder::parameters::query_of);
+        let query =
+            query.ok_or_else(|| SqlError::internal("only queries and changes have plans"))?;
         let is_change = matches!(inner.statement, Some(Statement::Change { .. }));
         let catalog = StatementCatalog::new(self).loosened(is_loose).unchecked();
         let (options, mut moments) = (catalog.planning(), None);

@@ -7,6 +7,7 @@ use stdx::sync::{Arc, Mutex};
 use types::{RoleId, SqlResult};
 
 use crate::activity::Registered;
+use crate::asked::Asked;
 use crate::channels::OwnChannels;
 use crate::client_settings::ClientSettings;
 use crate::frames::Frames;
@@ -14,10 +15,10 @@ use crate::given_numbers::GivenNumbers;
 use crate::notice::Notice;
 use crate::reads::Reads;
 use crate::search_path::SearchPath;
-use crate::session_calls::Asked;
+
 use crate::settings::Settings;
 use crate::similar_statements::SimilarStatements;
-use crate::sql_cursors::SqlCursors;
+use crate::sql_cursor::SqlCursors;
 use crate::transaction_state::{Block, Writing};
 use crate::under_way::UnderWay;
 use crate::{CancelToken, Database, NoProgress, Prepared, Progress};

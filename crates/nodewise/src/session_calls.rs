@@ -8,11 +8,12 @@ use std::fmt;
 use execution::cancelled;
 use functions::SessionCalls;
 use stdx::Nanos;
-use stdx::sync::atomic::{AtomicBool, Ordering};
-use stdx::sync::{Arc, Mutex};
+use stdx::sync::Arc;
+use stdx::sync::atomic::Ordering;
 use types::{RoleId, SqlError, SqlResult, SqlState};
 
-use crate::channels::{SaidInTransaction, Said, check_notification};
+use crate::asked::{Asked, Inside};
+use crate::channels::{Said, SaidInTransaction, check_notification};
 use crate::roles::Authority;
 use crate::settings::Settings;
 use crate::{CancelToken, Database, Session};
@@ -22,20 +23,6 @@ const LOOK: Nanos = Nanos(2_000_000);
 
 /// The longest sleep, of a hundred years: more would be no number of nanoseconds.
 const SLEEP_MAX: f64 = 3e9;
-
-/// What calls have asked of a session, and it has not done.
-#[derive(Debug, Default)]
-pub(crate) struct Asked {
-    /// Whether there is anything.
-    any: AtomicBool,
-    inside: Mutex<Inside>,
-}
-
-#[derive(Debug, Default)]
-struct Inside {
-    sleep: Nanos,
-    settings: Vec<(String, Option<String>, bool)>,
-}
 
 /// The session of a statement, as its calls ask it.
 pub(crate) struct OwnCalls {
@@ -93,13 +80,6 @@ impl Session {
     }
 }
 
-impl Asked {
-    fn note(&self, note: impl FnOnce(&mut Inside)) {
-        note(&mut self.inside.lock());
-        self.any.store(true, Ordering::Release);
-    }
-}
-
 impl SessionCalls for OwnCalls {
     fn sleep(&self, seconds: f64) -> SqlResult<()> {
         // Nothing is shorter than no time; so is what is no number.
@@ -125,7 +105,7 @@ impl SessionCalls for OwnCalls {
     }
 
     fn notify(&self, channel: &str, payload: &str) -> SqlResult<()> {
-        check_notification(&self.database, channel, payload)?;
+        check_notification(&self.database.channels, channel, payload)?;
         self.said.say(Said::Notify(channel.to_owned(), payload.to_owned()));
         Ok(())
     }

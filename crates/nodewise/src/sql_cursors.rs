@@ -5,46 +5,19 @@
 //!
 //! - Invariant: a cursor without HOLD ends with its transaction, one that a savepoint has not seen with the way back to that.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use arrow_array::RecordBatch;
 use binder::{CursorStatement, CursorStep};
-use stdx::sync::Arc;
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
-use crate::cursor::Cursor;
+use crate::sql_cursor::SqlCursor;
 use crate::starting::Begun;
 use crate::{Answer, CancelToken, Described, Session, Started};
 
 /// Bytes of rows that are made at a time.
 const FETCH_BYTES: u64 = 256 << 10;
-
-/// The cursors of a session by name.
-pub(crate) type SqlCursors = HashMap<String, SqlCursor>;
-
-/// A cursor that DECLARE has opened.
-pub(crate) struct SqlCursor {
-    described: Described,
-    /// What makes the rows that are not there yet; `None` when all are made.
-    source: Option<Cursor>,
-    /// Rows that were made.
-    rows: VecDeque<RecordBatch>,
-    /// Rows before these, which are forgotten.
-    forgotten: u64,
-    /// Rows that were made in all.
-    made: u64,
-    /// Zero before the first row, one on it; one more than there are rows behind the last.
-    position: u64,
-    /// Whether it may go backward.
-    pub(crate) scroll: bool,
-    pub(crate) hold: bool,
-    /// The statement that declared it, and when: microseconds from 1970-01-01.
-    pub(crate) text: Arc<str>,
-    pub(crate) made_at: i64,
-    /// Of one whose transaction is open: how many savepoints there were when it was declared.
-    inside: Option<usize>,
-}
 
 /// Rows that a step passes over: from a number on, so many, and where the cursor is then.
 struct Passed {
@@ -267,9 +240,7 @@ impl SqlCursor {
                 self.make(session, u64::MAX)?;
                 self.to(session, (self.made + 1).saturating_sub(number.unsigned_abs()))
             }
-            CursorStep::Relative(by) => {
-                self.to(session, self.position.saturating_add_signed(by))
-            }
+            CursorStep::Relative(by) => self.to(session, self.position.saturating_add_signed(by)),
         }
     }
 
@@ -321,7 +292,8 @@ impl SqlCursor {
         let mut given = Vec::new();
         for batch in &self.rows {
             let rows = batch.num_rows() as u64;
-            let (from, to) = (passed.from.max(first), (passed.from + passed.count).min(first + rows));
+            let (from, to) =
+                (passed.from.max(first), (passed.from + passed.count).min(first + rows));
             if from < to {
                 given.push(batch.slice((from - first) as usize, (to - from) as usize));
             }

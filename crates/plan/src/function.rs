@@ -48,10 +48,7 @@ impl Function {
     /// Whether it is called for what it does to its session, or to others.
     pub fn is_of_sessions(self) -> bool {
         use Function::{PgCancelBackend, PgNotify, PgSleep, PgTerminateBackend, SetConfig};
-        matches!(
-            self,
-            PgCancelBackend | PgNotify | PgSleep | PgTerminateBackend | SetConfig
-        )
+        matches!(self, PgCancelBackend | PgNotify | PgSleep | PgTerminateBackend | SetConfig)
     }
 }
 

@@ -71,9 +71,15 @@ fn cursors_end_with_their_transaction() {
         ("COMMIT; FETCH 5 h", &["COMMIT", "1", "2", "FETCH 2"]),
         ("SELECT name FROM pg_cursors", &["h", "SELECT 1"]),
         ("CLOSE ALL; FETCH h", &["CLOSE CURSOR ALL", "34000"]),
-        ("BEGIN; DECLARE h CURSOR WITH HOLD FOR SELECT 1; ROLLBACK", &["BEGIN", "DECLARE CURSOR", "ROLLBACK"]),
+        (
+            "BEGIN; DECLARE h CURSOR WITH HOLD FOR SELECT 1; ROLLBACK",
+            &["BEGIN", "DECLARE CURSOR", "ROLLBACK"],
+        ),
         ("FETCH h", &["34000"]),
-        ("BEGIN; DECLARE e CURSOR FOR SELECT 1 / (2 - i) FROM generate_series(1, 3) AS i", &["BEGIN", "DECLARE CURSOR"]),
+        (
+            "BEGIN; DECLARE e CURSOR FOR SELECT 1 / (2 - i) FROM generate_series(1, 3) AS i",
+            &["BEGIN", "DECLARE CURSOR"],
+        ),
         ("FETCH 3 e", &["22012"]),
         ("COMMIT", &["ROLLBACK"]),
     ] {
@@ -147,7 +153,10 @@ fn settings_are_set_by_calls() {
         ("COMMIT; SELECT current_setting('app.user', true) IS NULL", &["COMMIT", "t", "SELECT 1"]),
         ("SELECT current_setting('app.user')", &["42704"]),
         ("SET app.user = 'eve'; SHOW app.user", &["SET", "eve", "SHOW"]),
-        ("BEGIN; SELECT set_config('app.user', 'x', false); ROLLBACK", &["BEGIN", "x", "SELECT 1", "ROLLBACK"]),
+        (
+            "BEGIN; SELECT set_config('app.user', 'x', false); ROLLBACK",
+            &["BEGIN", "x", "SELECT 1", "ROLLBACK"],
+        ),
         ("SELECT current_setting('App.User')", &["eve", "SELECT 1"]),
         ("SELECT current_setting('transaction_isolation')", &["read committed", "SELECT 1"]),
     ] {
@@ -160,12 +169,17 @@ fn a_session_sleeps_and_is_ended_by_others() {
     let server = Running::start();
     let (mut one, mut other) = (Raw::connect(server.address), Raw::connect(server.address));
     let began = Instant::now();
-    assert_eq!(told(&mut one, "SELECT pg_sleep(0.1) FROM generate_series(1, 2)"), ["", "", "SELECT 2"]);
+    assert_eq!(
+        told(&mut one, "SELECT pg_sleep(0.1) FROM generate_series(1, 2)"),
+        ["", "", "SELECT 2"]
+    );
     assert!(began.elapsed() >= Duration::from_millis(200));
     let number = one.value("SELECT pg_backend_pid()");
     let number = number.trim_end();
     one.send(&query("SELECT pg_sleep(60)"));
-    let running = format!("SELECT state FROM pg_stat_activity WHERE pid = {number} AND query LIKE '%pg_sleep(60)%'");
+    let running = format!(
+        "SELECT state FROM pg_stat_activity WHERE pid = {number} AND query LIKE '%pg_sleep(60)%'"
+    );
     while told(&mut other, &running).len() < 2 {}
     assert_eq!(told(&mut other, &format!("SELECT pg_cancel_backend({number})")), ["t", "SELECT 1"]);
     let ended = one.until_ready();

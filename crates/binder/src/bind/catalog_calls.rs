@@ -85,10 +85,7 @@ impl<'a> Binder<'a> {
             ("to_regclass" | "to_regtype" | "to_regnamespace" | "to_regrole" | "to_regproc", 1) => {
                 Some(self.number_of_name(&name[3..], arguments, whole))
             }
-            ("pg_relation_is_publishable", 1) => {
-                self.leave_out(arguments);
-                Some(Ok(truth(Value::Boolean(false))))
-            }
+            ("pg_relation_is_publishable", 1) => Some(Ok(self.untrue(arguments))),
             ("pg_table_size" | "pg_total_relation_size" | "pg_relation_size", 1 | 2) => {
                 let bytes = self.told_of_number("pg_table_size", arguments, whole);
                 Some(bytes.map(|it| fold_cast(it, DataType::BigInt)))
@@ -120,6 +117,12 @@ impl<'a> Binder<'a> {
             }
             _ => self.told_by_session(name, arguments, whole),
         }
+    }
+
+    /// False, whatever it is asked of.
+    fn untrue(&mut self, arguments: Vec<Expr>) -> Expr {
+        self.leave_out(arguments);
+        truth(Value::Boolean(false))
     }
 
     /// Whether a role has a right: a constant, or told of the numbers of all objects.
@@ -339,9 +342,8 @@ impl<'a> Binder<'a> {
         let mut branches = Vec::new();
         for sequence in self.environment.session.serial_sequences() {
             for name in &sequence.tables {
-                let is = |expr, value: &str| {
-                    Expr::predicate(BinaryOperator::Equal, expr, text(value))
-                };
+                let is =
+                    |expr, value: &str| Expr::predicate(BinaryOperator::Equal, expr, text(value));
                 let is_table = is(self.copy(&table)?, name);
                 let is_column = is(self.copy(&column)?, &sequence.column);
                 let test = Expr::predicate(BinaryOperator::And, is_table, is_column);
