@@ -18,6 +18,7 @@ mod constraint_words;
 mod copy;
 mod copy_options;
 mod cursor;
+mod cursor_words;
 mod data_types;
 pub mod design;
 mod dialect;
@@ -39,6 +40,7 @@ mod lock_words;
 mod maintenance;
 mod merge_words;
 mod normalized;
+mod notify_words;
 mod numa;
 mod numerals;
 mod overriding;
@@ -57,6 +59,7 @@ mod schema_words;
 mod sequence;
 pub mod sequence_names;
 mod sequence_words;
+mod session_statement;
 mod show_words;
 mod similar;
 pub mod statement;
@@ -86,9 +89,10 @@ pub use role_statement::{
     MembershipOptions, NamedRole, Owned, RightsOn, RoleOptions, RoleStatement,
 };
 pub use sequence::{SequenceChange, SequenceOptions};
+pub use session_statement::{ChannelStatement, CursorStep};
 pub use similar::{SimilarText, similar};
 pub use statement::{
-    Arguments, Commented, CopyPlace, Discarded, ExplainFormat, Isolation, ParsedQuery, Statement,
-    Step, TransactionModes, TransactionStatement,
+    Arguments, Commented, CopyPlace, CursorStatement, Discarded, ExplainFormat, Isolation,
+    ParsedQuery, Statement, Step, TransactionModes, TransactionStatement,
 };
 pub use syntax::quoted_name;

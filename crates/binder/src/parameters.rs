@@ -8,7 +8,7 @@ use sqlparser::ast::{self, visit_expressions_mut};
 use sqlparser::parser::Parser;
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
-use crate::statement::{Arguments, ParsedQuery, Statement};
+use crate::statement::{Arguments, CursorStatement, ParsedQuery, Statement};
 
 /// The number of a parameter, counted from 0.
 pub fn number(id: &str) -> SqlResult<usize> {
@@ -53,7 +53,9 @@ fn count_in(query: &ParsedQuery) -> SqlResult<usize> {
 /// The query of a statement that may be prepared.
 pub fn query_of(statement: &Statement) -> Option<&ParsedQuery> {
     match statement {
-        Statement::Query { query } | Statement::Change { query } => Some(query),
+        Statement::Query { query }
+        | Statement::Change { query }
+        | Statement::Cursor(CursorStatement::Declare { query, .. }) => Some(query),
         Statement::InSteps { last, .. } => query_of(last),
         _ => None,
     }

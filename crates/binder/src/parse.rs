@@ -17,11 +17,11 @@ use crate::row_changes::{changing, locking};
 use crate::statement::{ExplainFormat, ParsedQuery, Statement};
 use crate::syntax::{NESTED_MAX, dotted, ident, name, syntax, too_deep, unknown, unsupported};
 use crate::{
-    alter, asof, clauses, comment_words, constraint_words, copy, copy_options, file_calls, folders,
-    frames, from_first, generated_columns, item_assignment, keys, like_words, lock_words,
-    maintenance, merge_words, numerals, overriding, parameters, rewrite, role_words, schema_words,
-    sequence_words, show_words, steering, steps, subscripts, temporary, tokens, transactions,
-    view_words, written_in_sql,
+    alter, asof, clauses, comment_words, constraint_words, copy, copy_options, cursor_words,
+    file_calls, folders, frames, from_first, generated_columns, item_assignment, keys, like_words,
+    lock_words, maintenance, merge_words, notify_words, numerals, overriding, parameters, rewrite,
+    role_words, schema_words, sequence_words, show_words, steering, steps, subscripts, temporary,
+    tokens, transactions, view_words, written_in_sql,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -140,11 +140,10 @@ fn parse_one(
         statements.push(Statement::Summarize { query: query.clone() });
         return Ok(());
     }
-    if let Some(statement) = comment_words::recognise(&tokens)? {
-        statements.push(statement);
-        return Ok(());
-    }
     for recognise in [
+        comment_words::recognise,
+        about_cursor,
+        notify_words::recognise,
         role_words::recognise,
         schema_words::recognise,
         generated_columns::recognise,
@@ -176,6 +175,19 @@ fn parse_one(
         Recognised::Nothing => statements.extend(parse_tokens(tokens, copy_options)?),
     }
     Ok(())
+}
+
+/// DECLARE, FETCH, MOVE or CLOSE.
+fn about_cursor(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>> {
+    use cursor_words::Recognised::{Declares, Whole};
+    Ok(match cursor_words::recognise(tokens)? {
+        Some(Whole(statement)) => Some(*statement),
+        Some(Declares(at, declared)) => {
+            let query = parse_tokens(tokens[at..].to_vec(), Default::default())?;
+            Some(declared.of(query)?)
+        }
+        None => None,
+    })
 }
 
 fn is_blank(token: &Token) -> bool {

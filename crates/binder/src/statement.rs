@@ -11,6 +11,7 @@ use crate::design::{DesignClause, TableChange};
 use crate::like_words::LikeClause;
 use crate::role_statement::{NamedRole, RoleStatement};
 use crate::sequence::{SequenceChange, SequenceOptions};
+use crate::session_statement::{ChannelStatement, CursorStep};
 
 /// A parsed query; opaque, because its form belongs to the parser.
 #[derive(Clone, PartialEq)]
@@ -382,6 +383,10 @@ pub enum Statement {
         /// What is forgotten.
         what: Discarded,
     },
+    /// A statement about a cursor.
+    Cursor(CursorStatement),
+    /// LISTEN, UNLISTEN and NOTIFY.
+    Channel(ChannelStatement),
     /// CHECKPOINT.
     Checkpoint,
     /// VACUUM and ANALYZE, which have nothing to do: deleted rows go by themselves, and statistics are exact.
@@ -425,6 +430,36 @@ impl Statement {
         }
         self
     }
+}
+
+/// A statement about a cursor.
+#[derive(Clone, PartialEq, Debug)]
+pub enum CursorStatement {
+    /// DECLARE.
+    Declare {
+        /// What it is called.
+        name: String,
+        /// Whether it may go backward.
+        scroll: bool,
+        /// WITH HOLD: whether it outlives its transaction.
+        hold: bool,
+        /// Its rows.
+        query: ParsedQuery,
+    },
+    /// FETCH, or MOVE, which gives no rows.
+    Fetch {
+        /// The cursor.
+        name: String,
+        /// Where it goes.
+        step: CursorStep,
+        /// Whether it is MOVE.
+        is_move: bool,
+    },
+    /// CLOSE.
+    Close {
+        /// The cursor; all where it is `None`.
+        name: Option<String>,
+    },
 }
 
 /// What a comment is on.

@@ -9,6 +9,7 @@ use stdx::sync::Arc;
 use types::{DataType, SqlResult};
 
 use crate::call::Call;
+use crate::session_calls::{self, SessionCalls};
 
 /// The sequences that a statement sees, by name as `nextval` is given it: in lower case where it is not quoted, with a
 /// schema before it or without.
@@ -21,15 +22,20 @@ pub trait Sequences: Send + Sync + fmt::Debug {
     fn last(&self) -> SqlResult<i64>;
     /// Sets a sequence to a number, given out already or not. Errors: 42P01, 22003 out of its bounds, 25006.
     fn set(&self, name: &str, number: i64, is_called: bool) -> SqlResult<()>;
+    /// The session of the statement.
+    fn session(&self) -> &dyn SessionCalls;
 }
 
-/// Calls a function about sequences, as [`crate::invoke`] does others: row by row, in their order.
+/// Calls a function about sequences or sessions, as [`crate::invoke`] does others: row by row, in their order.
 pub fn count(
     function: Function,
     arguments: &[ArrayRef],
     rows: usize,
     sequences: &dyn Sequences,
 ) -> SqlResult<ArrayRef> {
+    if function.is_of_sessions() {
+        return session_calls::call(function, arguments, rows, sequences.session());
+    }
     let call = Call::new(function, arguments, rows, DataType::BigInt);
     let mut numbers = Int64Builder::with_capacity(rows);
     match function {

@@ -26,7 +26,7 @@ pub fn volatility(function: Function) -> Volatility {
         it if STABLE.contains(&it) => Volatility::Stable,
         // An error that is folded or moved would come when no row asks for it.
         Function::Random | Function::Uuid | Function::RaiseCardinality => Volatility::Volatile,
-        it if it.is_of_sequences() => Volatility::Volatile,
+        it if it.is_of_sequences() || it.is_of_sessions() => Volatility::Volatile,
         _ => Volatility::Immutable,
     }
 }

@@ -11,10 +11,11 @@ use std::ops::Deref;
 
 use stdx::Nanos;
 use stdx::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use stdx::sync::{Arc, Mutex};
+use stdx::sync::{Arc, Mutex, OnceLock};
 use storage::CatalogSnapshot;
 use types::{RoleId, SqlError, SqlState};
 
+use crate::CancelToken;
 use crate::transaction_state::{Modes, Writing};
 
 /// What a session is at.
@@ -28,6 +29,10 @@ pub(crate) struct Activity {
     pub(crate) picture: Mutex<Option<Arc<CatalogSnapshot>>>,
     /// Whether it waits for another transaction.
     pub(crate) waits: AtomicBool,
+    /// What its session is running.
+    pub(crate) running: Arc<Mutex<CancelToken>>,
+    /// Who serves the session, and can end it.
+    pub(crate) end: OnceLock<Box<dyn Fn(bool) + Send + Sync>>,
     /// Rows that statements of the transaction have changed.
     pub(crate) rows: AtomicU64,
     state: Mutex<State>,
@@ -214,6 +219,18 @@ impl Sessions {
         self.0.lock().get(&session).map(|it| RoleId(it.user.load(Ordering::Relaxed)))
     }
 
+    /// Ends what a session runs, or the session itself where that can be; whether there is such a session.
+    pub(crate) fn end(&self, session: u64, whole: bool) -> bool {
+        let found = self.0.lock().get(&session).cloned();
+        if let Some(it) = &found {
+            match it.end.get() {
+                Some(end) => end(whole),
+                None => it.running.lock().cancel(),
+            }
+        }
+        found.is_some()
+    }
+
     /// How many sessions are a role's.
     pub(crate) fn count_of(&self, role: RoleId) -> u64 {
         let all = self.0.lock();
@@ -236,12 +253,14 @@ impl Registered {
     pub(crate) fn new(
         sessions: &Arc<Sessions>,
         session: u64,
-        writing: &Arc<Mutex<Option<Writing>>>,
+        (writing, running): (&Arc<Mutex<Option<Writing>>>, &Arc<Mutex<CancelToken>>),
     ) -> Self {
         let activity = Arc::new(Activity {
             session,
             user: AtomicU32::new(RoleId::BOOTSTRAP.0),
             writing: writing.clone(),
+            running: running.clone(),
+            end: OnceLock::new(),
             picture: Mutex::default(),
             waits: AtomicBool::new(false),
             rows: AtomicU64::new(0),

@@ -3,6 +3,7 @@
 //! Key decision: a value is taken only where what it asks for is what is done: dates are always in ISO, texts in UTF-8. What
 //! tells nothing but a client's own name or wish is kept as it is said.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use binder::sequence_names::as_relation;
@@ -16,7 +17,7 @@ pub const POSTGRES_VERSION: &str = "18.0";
 
 /// What clients have said.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ClientSettings(Arc<BTreeMap<&'static str, String>>);
+pub(crate) struct ClientSettings(Arc<BTreeMap<Cow<'static, str>, String>>);
 
 struct Known {
     name: &'static str,
@@ -61,8 +62,10 @@ const KNOWN: &[Known] = &[
     known("client_min_messages", "notice", Takes::Text, false, "kept, and of no effect"),
     known("DateStyle", "ISO, MDY", DATES, true, "how dates are written: ISO 8601"),
     known("deadlock_timeout", "1s", Takes::Text, false, "kept: deadlocks are found at once"),
+    known("default_table_access_method", "columns", COLUMNS, false, "how tables are held"),
     known(DEFERRABLE, "off", SWITCH, false, "kept: what only reads is never refused"),
     known(READ_ONLY, "off", SWITCH, true, "on: transactions change nothing, if they do not say so"),
+    known("escape_string_warning", "on", SWITCH, false, "kept, and of no effect"),
     known("extra_float_digits", "1", Takes::Number(-15, 3), false, "floats are always shortest"),
     known("in_hot_standby", "off", Takes::Nothing, true, "the server is no copy of another"),
     known("integer_datetimes", "on", Takes::Nothing, true, "times are whole microseconds"),
@@ -72,6 +75,7 @@ const KNOWN: &[Known] = &[
     known("lc_collate", "C", Takes::Nothing, false, "texts are in the order of their bytes"),
     known("lc_ctype", "C.UTF-8", Takes::Nothing, false, "what letters are"),
     known("max_identifier_length", "63", Takes::Nothing, false, "of names that clients make"),
+    known("max_prepared_transactions", "0", Takes::Nothing, false, "there are none"),
     known(ROLE, "none", Takes::Nothing, false, "who SET ROLE has made of the session"),
     known("row_security", "on", ON, false, "there are no policies for rows"),
     known(
@@ -90,6 +94,7 @@ const KNOWN: &[Known] = &[
 ];
 
 const USUAL_PATH: &str = "\"$user\", public";
+const COLUMNS: Takes = Takes::Words(&[&["columns", "heap"]]);
 const DATES: Takes = Takes::Words(&[&["ISO, MDY", "ISO", "ISO,MDY"]]);
 const INTERVALS: Takes = Takes::Words(&[&["postgres"]]);
 const SERVER_VERSION: &str = concat!("18.0 (Nodewise ", env!("CARGO_PKG_VERSION"), ")");
@@ -130,6 +135,15 @@ fn listed(text: &str) -> Vec<String> {
     }
     all.retain(|it| !it.is_empty());
     all
+}
+
+/// Whether a name is one of a client's own: words with points between them.
+fn is_own(name: &str) -> bool {
+    let is_word = |it: &str| {
+        let begins = it.starts_with(|it: char| it.is_alphabetic() || it == '_');
+        begins && it.chars().all(|it| it.is_alphanumeric() || it == '_' || it == '$')
+    };
+    name.contains('.') && name.split('.').all(is_word)
 }
 
 fn find(name: &str) -> Option<&'static Known> {
@@ -177,21 +191,23 @@ impl Known {
 impl ClientSettings {
     /// Whether a name, in any case, is one of theirs.
     pub(crate) fn knows(name: &str) -> bool {
-        find(name).is_some()
+        find(name).is_some() || is_own(name)
     }
 
     /// Changes a setting that is known; `None` gives it back its default.
     pub(crate) fn set(&mut self, name: &str, value: Option<&str>) -> SqlResult<()> {
-        let Some(known) = find(name) else { return Ok(()) };
+        let (key, value) = match find(name) {
+            Some(known) => {
+                let value = value.map(|it| known.value(it)).transpose()?;
+                (Cow::Borrowed(known.name), value)
+            }
+            None => (Cow::Owned(name.to_ascii_lowercase()), value.map(str::to_owned)),
+        };
+        let all = Arc::make_mut(&mut self.0);
         match value {
-            Some(value) => {
-                let value = known.value(value)?;
-                Arc::make_mut(&mut self.0).insert(known.name, value);
-            }
-            None => {
-                Arc::make_mut(&mut self.0).remove(known.name);
-            }
-        }
+            Some(value) => all.insert(key, value),
+            None => all.remove(&key),
+        };
         Ok(())
     }
 
@@ -199,13 +215,18 @@ impl ClientSettings {
     pub(crate) fn tell(&mut self, name: &str, value: &str) {
         let Some(known) = find(name) else { return };
         if self.of(known) != value {
-            Arc::make_mut(&mut self.0).insert(known.name, value.to_owned());
+            Arc::make_mut(&mut self.0).insert(Cow::Borrowed(known.name), value.to_owned());
         }
     }
 
     /// Whether a switch is on.
     pub(crate) fn is_on(&self, name: &str) -> bool {
         self.0.get(name).is_some_and(|it| it == "on")
+    }
+
+    /// What a client has set under a name of its own, as `app.user`.
+    pub(crate) fn own(&self, name: &str) -> Option<String> {
+        self.0.get(name.to_ascii_lowercase().as_str()).filter(|_| is_own(name)).cloned()
     }
 
     fn of(&self, known: &Known) -> String {

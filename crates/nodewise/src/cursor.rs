@@ -4,26 +4,14 @@
 //!   have all of, as those of a sort.
 
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
 use memory::Workspace;
 use stdx::Nanos;
-use stdx::stack::Deep;
 use stdx::sync::Arc;
-use types::{DataType, SqlError, SqlResult};
+use types::{SqlError, SqlResult};
 
 use crate::begun_rows::BegunRows;
-use crate::open_statement::OpenStatement;
-use crate::{Answer, Described, QueryProfile, Session};
-
-/// The rows of a query that have not been fetched.
-pub struct Cursor {
-    /// Present until the statement has ended.
-    statement: Option<OpenStatement>,
-    rows: Option<Deep<BegunRows>>,
-    schema: SchemaRef,
-    types: Vec<DataType>,
-    started: Nanos,
-}
+use crate::opened::Cursor;
+use crate::{Answer, QueryProfile, Session};
 
 /// What was made of some rows, which counts to the memory of their statement.
 pub struct Fetched<T> {
@@ -51,19 +39,6 @@ impl<T> Drop for Fetched<T> {
         // What is given back is taken off those who took it.
         let _entered = self.workspace.as_ref().map(|it| it.enter(None));
         self.items.clear();
-    }
-}
-
-impl Cursor {
-    pub(crate) fn new(statement: OpenStatement, rows: BegunRows) -> Self {
-        let (schema, types, started) = (rows.schema.clone(), rows.types.clone(), rows.started);
-        let rows = Some(Deep::new(rows, statement.levels));
-        Self { statement: Some(statement), rows, schema, types, started }
-    }
-
-    /// The columns of its rows.
-    pub fn described(&self) -> Described {
-        Described { schema: self.schema.clone(), types: self.types.clone() }
     }
 }
 

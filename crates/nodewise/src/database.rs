@@ -12,6 +12,7 @@ use storage::{Catalog, CatalogSnapshot, Table};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::activity::Sessions;
+use crate::channels::Channels;
 use crate::durability::{Durability, FILES_FROM};
 use crate::loading::Loading;
 use crate::locks::Locks;
@@ -65,6 +66,8 @@ pub struct Database {
     pub(crate) memory: MemoryReading,
     pub(crate) statements: Statements,
     pub(crate) sessions: Arc<Sessions>,
+    /// Who listens to what.
+    pub(crate) channels: Arc<Channels>,
     pub(crate) merges: Merges,
     /// Rows from which on a table keeps what changes beside it.
     pub(crate) delta_from: usize,
@@ -112,6 +115,7 @@ impl Database {
             memory: Default::default(),
             statements: Statements::default(),
             sessions: Arc::default(),
+            channels: Arc::default(),
             merges: Merges::default(),
             delta_from: delta_from.unwrap_or(storage::DELTA_FROM),
             files_from: files_from.unwrap_or(FILES_FROM),

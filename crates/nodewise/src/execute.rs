@@ -46,6 +46,7 @@ impl Session {
     ) -> SqlResult<Started> {
         match statement {
             Statement::Transaction(it) => self.run_transaction(it).map(Started::Done),
+            Statement::Cursor(it) => self.start_cursor(sql, it),
             other => self.start(sql, |session, cancel| session.begin_parsed(other, kept, cancel)),
         }
     }

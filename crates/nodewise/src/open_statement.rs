@@ -3,42 +3,12 @@
 //! While none of these calls runs it holds no place among those that run, so that who is slow to take its rows is in nobody's way.
 
 use stdx::Nanos;
-use stdx::sync::Arc;
 use stdx::sync::atomic::Ordering;
 use types::SqlResult;
 
-use crate::statement_counts::{Kind, rows_of_tag};
-use crate::under_way::UnderWay;
-use crate::{Answer, CancelToken, Session};
-
-/// A statement that has begun and has not ended.
-pub(crate) struct OpenStatement {
-    under_way: Arc<UnderWay>,
-    cancel: CancelToken,
-    /// How deep its trees can be.
-    pub(crate) levels: usize,
-    /// Whether its session does nothing for it, so that timeouts of idle sessions go on.
-    paused: bool,
-}
-
-impl OpenStatement {
-    /// It is such a statement.
-    pub(crate) fn is(&self, kind: Kind) {
-        self.under_way.record.work.is(kind);
-    }
-
-    /// It has this answer.
-    pub(crate) fn answered(&self, answer: &Answer) {
-        let work = &self.under_way.record.work;
-        work.is(Kind::of(&answer.tag));
-        // What it is made of may have given rows of its own.
-        work.rows.store(rows_of_tag(&answer.tag), Ordering::Relaxed);
-    }
-
-    fn worked(&self, time: Nanos) {
-        self.under_way.record.work.nanos.fetch_add(time.0, Ordering::Relaxed);
-    }
-}
+use crate::opened::OpenStatement;
+use crate::statement_counts::Kind;
+use crate::{CancelToken, Session};
 
 impl Session {
     /// What comes after a statement: its place is given back, what it has done is committed or dropped, and it is counted.
@@ -90,9 +60,14 @@ impl Session {
         let ended = self.with_levels(statement.levels, |session| {
             database.caught(|| {
                 let _entered = workspace.enter(None);
-                run(session, cancel)
+                let done = run(session, cancel.clone())?;
+                session.do_asked(&cancel)?;
+                Ok(done)
             })
         });
+        if ended.is_err() {
+            self.forget_asked();
+        }
         self.under_way = None;
         statement.under_way.leave();
         statement.worked(self.database.machine.now() - began);

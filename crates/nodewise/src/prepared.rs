@@ -23,6 +23,10 @@ pub(crate) struct Inner {
     pub(crate) statement: Option<Statement>,
     /// What its session is said to run.
     pub(crate) text: Arc<str>,
+    /// When it was prepared: microseconds from 1970-01-01.
+    pub(crate) made: i64,
+    /// Whether PREPARE did it.
+    pub(crate) from_sql: bool,
     pub(crate) declared: Vec<Option<DataType>>,
     pub(crate) types: Vec<Option<DataType>>,
     pub(crate) generic: Mutex<Option<Arc<Generic>>>,

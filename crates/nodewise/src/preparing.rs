@@ -6,7 +6,7 @@
 
 use arrow_schema::SchemaRef;
 use binder::parameters::{substitute, without_limits};
-use binder::{Arguments, ParsedQuery, Statement};
+use binder::{Arguments, CursorStatement, ParsedQuery, Statement};
 use plan::{Function, OutputColumn, Plan};
 use stdx::stack::Deep;
 use stdx::sync::{Arc, Mutex};
@@ -44,7 +44,9 @@ impl Session {
         self.with_levels(statements.levels(), |session| {
             let mut statements = statements.into_tree();
             match (statements.pop(), statements.is_empty()) {
-                (statement, true) => session.prepare_statement(sql.into(), statement, declared),
+                (statement, true) => {
+                    session.prepare_statement((sql.into(), false), statement, declared)
+                }
                 _ => Err(SqlError::new(
                     SqlState::SYNTAX,
                     "cannot insert multiple commands into a prepared statement",
@@ -93,6 +95,9 @@ impl Session {
             Some(Statement::Describe { .. }) => {
                 Ok(Some(Described::of(&crate::describe::DESCRIBED.map(text))))
             }
+            Some(Statement::Cursor(CursorStatement::Fetch { name, is_move: false, .. })) => {
+                Ok(self.cursor_described(name))
+            }
             Some(Statement::Explain { .. }) => Ok(Some(Described::of(&[text("QUERY PLAN")]))),
             Some(Statement::Execute { name, .. }) => {
                 let found = self.prepared.get(name).cloned().ok_or_else(|| no_such(name))?;
@@ -104,7 +109,7 @@ impl Session {
 
     fn prepare_statement(
         &self,
-        text: Arc<str>,
+        (text, from_sql): (Arc<str>, bool),
         statement: Option<Statement>,
         declared: &[Option<DataType>],
     ) -> SqlResult<Prepared> {
@@ -112,11 +117,10 @@ impl Session {
         let mut types = declared.to_vec();
         types.resize(count.max(declared.len()), None);
         let generic = Mutex::new(None);
-        let mut inner = Inner { statement, text, declared: types.clone(), types, generic };
-        if let Some(
-            Statement::Query { .. } | Statement::Change { .. } | Statement::InSteps { .. },
-        ) = &inner.statement
-        {
+        let made = self.database.machine.wall_clock();
+        let declared = types.clone();
+        let mut inner = Inner { statement, text, made, from_sql, declared, types, generic };
+        if inner.statement.as_ref().is_some_and(is_planned) {
             let generic = self.plan_generic(&inner, false)?;
             inner.types.clone_from(&generic.types);
             inner.generic = Mutex::new(Some(Arc::new(generic)));
@@ -127,13 +131,12 @@ impl Session {
     /// Plans a statement for any values; for tables whose bounds change, where that is known of them. Rights are asked when it
     /// runs.
     fn plan_generic(&self, inner: &Inner, is_loose: bool) -> SqlResult<Generic> {
-        let query = match &inner.statement {
-            Some(Statement::Query { query } | Statement::Change { query }) => query,
-            Some(Statement::InSteps { first, last }) => {
-                return self.plan_steps(first, last, &inner.declared);
-            }
-            _ => return Err(SqlError::internal("only queries and changes have plans")),
-        };
+        if let Some(Statement::InSteps { first, last }) = &inner.statement {
+            return self.plan_steps(first, last, &inner.declared);
+        }
+        let query = inner.statement.as_ref().and_then(binder::parameters::query_of);
+        let query =
+            query.ok_or_else(|| SqlError::internal("only queries and changes have plans"))?;
         let is_change = matches!(inner.statement, Some(Statement::Change { .. }));
         let catalog = StatementCatalog::new(self).loosened(is_loose).unchecked();
         let (options, mut moments) = (catalog.planning(), None);
@@ -288,9 +291,7 @@ impl Session {
             return Err(SqlError::new(SqlState::SYNTAX, message));
         }
         match &inner.statement {
-            Some(
-                Statement::Query { .. } | Statement::Change { .. } | Statement::InSteps { .. },
-            ) => {}
+            Some(it) if is_planned(it) => {}
             Some(other) => return self.begin_parsed(other.clone(), None, cancel),
             None => return Ok(Begun::Answer(done(""))),
         }
@@ -343,6 +344,9 @@ impl Session {
     ) -> SqlResult<Statement> {
         let mut statement = statement.clone();
         match &mut statement {
+            Statement::Cursor(CursorStatement::Declare { query, .. }) => {
+                return Ok(Statement::Query { query: substitute(query, values)? });
+            }
             Statement::Query { query } | Statement::Change { query } => {
                 *query = substitute(query, values)?;
             }
@@ -379,7 +383,7 @@ impl Session {
         self.check_free(&name)?;
         let types: Vec<_> = types.iter().map(|it| Some(*it)).collect();
         let text = Arc::from("a prepared statement");
-        let prepared = self.prepare_statement(text, Some(statement), &types)?;
+        let prepared = self.prepare_statement((text, true), Some(statement), &types)?;
         self.prepared.insert(name, prepared);
         Ok(done("PREPARE"))
     }
@@ -437,6 +441,17 @@ impl Session {
         }
         Ok(done("DEALLOCATE"))
     }
+}
+
+/// Whether a statement is planned for any values.
+fn is_planned(statement: &Statement) -> bool {
+    matches!(
+        statement,
+        Statement::Query { .. }
+            | Statement::Change { .. }
+            | Statement::InSteps { .. }
+            | Statement::Cursor(CursorStatement::Declare { .. })
+    )
 }
 
 /// The values in the types of their parameters; `None` when one cannot be held exactly.

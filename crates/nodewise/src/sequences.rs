@@ -6,7 +6,7 @@
 //! (docs/design/09-durability.md, "sequences").
 
 use binder::sequence_names::relation_in;
-use functions::Sequences;
+use functions::{Sequences, SessionCalls};
 use journal::{Lsn, Record};
 use stdx::sync::Arc;
 use stdx::sync::atomic::Ordering;
@@ -19,6 +19,7 @@ use crate::durability::{Operation, journal_error};
 use crate::given_numbers::GivenNumbers;
 use crate::roles::Authority;
 use crate::search_path::SearchPath;
+use crate::session_calls::OwnCalls;
 use crate::{Database, Session};
 
 /// How many numbers the log takes for given out before they are, as PostgreSQL does.
@@ -35,6 +36,7 @@ struct SeenSequences {
     /// Where names are looked for that say no schema, and where those in `pg_temp` are.
     path: SearchPath,
     temporary: String,
+    calls: OwnCalls,
 }
 
 impl std::fmt::Debug for SeenSequences {
@@ -55,6 +57,7 @@ impl Session {
             numbers: self.numbers.clone(),
             is_read_only: self.modes().read_only,
             authority: (self.role() != RoleId::BOOTSTRAP).then(|| self.authority()),
+            calls: self.calls(),
         })
     }
 
@@ -155,6 +158,10 @@ impl SeenSequences {
 }
 
 impl Sequences for SeenSequences {
+    fn session(&self) -> &dyn SessionCalls {
+        &self.calls
+    }
+
     fn next(&self, name: &str, count: usize, into: &mut Vec<i64>) -> SqlResult<()> {
         let sequence = self.find(name)?;
         self.check_next(sequence)?;

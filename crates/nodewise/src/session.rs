@@ -7,14 +7,18 @@ use stdx::sync::{Arc, Mutex};
 use types::{RoleId, SqlResult};
 
 use crate::activity::Registered;
+use crate::asked::Asked;
+use crate::channels::OwnChannels;
 use crate::client_settings::ClientSettings;
 use crate::frames::Frames;
 use crate::given_numbers::GivenNumbers;
 use crate::notice::Notice;
 use crate::reads::Reads;
 use crate::search_path::SearchPath;
+
 use crate::settings::Settings;
 use crate::similar_statements::SimilarStatements;
+use crate::sql_cursor::SqlCursors;
 use crate::transaction_state::{Block, Writing};
 use crate::under_way::UnderWay;
 use crate::{CancelToken, Database, NoProgress, Prepared, Progress};
@@ -29,6 +33,10 @@ pub struct Session {
     pub(crate) progress: Arc<dyn Progress>,
     /// Prepared statements by name.
     pub(crate) prepared: HashMap<String, Prepared>,
+    /// Cursors that DECLARE has opened.
+    pub(crate) cursors: SqlCursors,
+    /// The channels that it listens to, and what it says to channels.
+    pub(crate) channels: OwnChannels,
     /// Statements by their texts without integers.
     pub(crate) similar: SimilarStatements,
     /// Its number among all sessions.
@@ -48,6 +56,8 @@ pub struct Session {
     pub(crate) reads: Mutex<Reads>,
     /// What others may see of it, and end.
     pub(crate) activity: Registered,
+    /// What calls of functions have asked of it, and is to be done when its statement ends.
+    pub(crate) effects: Arc<Asked>,
     /// The settings as the client knows them.
     told: ClientSettings,
     /// What its client says.
@@ -96,8 +106,10 @@ impl Session {
     fn new(database: Arc<Database>) -> Self {
         let number = database.statements.next_session();
         let writing = Arc::default();
+        let channels = OwnChannels::new(&database.channels, number);
+        let running = Arc::new(Mutex::new(CancelToken::new()));
         Self {
-            activity: Registered::new(&database.sessions, number, &writing),
+            activity: Registered::new(&database.sessions, number, (&writing, &running)),
             number,
             levels: 0,
             under_way: None,
@@ -105,8 +117,11 @@ impl Session {
             settings: Settings::default(),
             progress: Arc::new(NoProgress),
             prepared: HashMap::new(),
+            cursors: SqlCursors::new(),
+            channels,
             similar: SimilarStatements::default(),
-            running: Arc::new(Mutex::new(CancelToken::new())),
+            running,
+            effects: Arc::default(),
             block: None,
             writing,
             numbers: Arc::default(),
@@ -176,6 +191,13 @@ impl Session {
     /// What was said since it was last asked.
     pub fn take_notices(&mut self) -> Vec<Notice> {
         std::mem::take(&mut *self.notices.lock())
+    }
+
+    /// What ends its statement when another session asks for that, or, if it is told `true`, the session. Without it only
+    /// statements can be ended.
+    pub fn end_by(&mut self, end: impl Fn(bool) + Send + Sync + 'static) {
+        // Whoever sets it first is who serves the session.
+        let _ = self.activity.end.set(Box::new(end));
     }
 
     /// A handle with which another thread, or a signal, ends the running statement.

@@ -258,6 +258,9 @@ impl Settings {
 
     /// One setting.
     pub fn get(&self, name: &str) -> SqlResult<String> {
+        if let Some(own) = self.client.own(name) {
+            return Ok(own);
+        }
         let found = self.list().into_iter().find(|it| it.name.eq_ignore_ascii_case(name));
         found.map(|it| it.value).ok_or_else(|| unknown(name))
     }

@@ -1,12 +1,12 @@
 //! Starting statements: what has ended at once, and what goes on while its rows are fetched or its data come.
 
-use binder::{CopyPlace, Statement};
+use binder::{CopyPlace, CursorStatement, Statement};
 use types::{SqlError, SqlResult};
 
 use crate::answer::done;
 use crate::begun_rows::BegunRows;
 use crate::copy::{CopyFormat, CopyIn, CopyOut};
-use crate::cursor::Cursor;
+use crate::opened::Cursor;
 use crate::similar_statements::Similar;
 use crate::statement_counts::Kind;
 use crate::{Answer, CancelToken, Prepared, Session, Value};
@@ -80,6 +80,11 @@ impl Session {
             Some(Statement::Transaction(it)) => {
                 session.run_transaction(it.clone()).map(Started::Done)
             }
+            Some(Statement::Cursor(CursorStatement::Declare { name, scroll, hold, .. })) => session
+                .start_declare(&text, (name, *scroll, *hold), |session, cancel| {
+                    session.begin_prepared(prepared, values, cancel)
+                }),
+            Some(Statement::Cursor(it)) => session.start_cursor(&text, it.clone()),
             // What it reads is made new when its plan tells what that is.
             Some(Statement::Query { .. } | Statement::Change { .. }) => session
                 .start_as_it_is(&text, |session, cancel| {

@@ -77,6 +77,10 @@ impl Session {
             | Statement::SetConstraints { .. }
             | Statement::Show { .. }
             | Statement::ResetAll) => self.set_or_show(it, &cancel),
+            Statement::Channel(it) => self.run_channel(it),
+            Statement::Cursor(_) => {
+                Err(SqlError::unsupported("a cursor inside of a statement is not supported"))
+            }
             Statement::Discard { what } => self.discard(what, &cancel),
             it @ (Statement::ExportDatabase { .. }
             | Statement::ImportDatabase { .. }
@@ -273,15 +277,19 @@ impl Session {
     }
 
     fn show(&self, name: &str) -> SqlResult<Answer> {
-        if let Some((name, value)) = self.transaction_setting(name) {
-            return text_answer("SHOW", name, vec![value]);
+        text_answer("SHOW", &self.shown_as(name), vec![&self.setting(name)?])
+    }
+
+    /// A setting of the transaction, of the database, or of the session.
+    pub(crate) fn setting(&self, name: &str) -> SqlResult<String> {
+        if let Some((_, value)) = self.transaction_setting(name) {
+            return Ok(value.to_owned());
         }
         let mut all = list_of_database(&self.database).into_iter();
-        let value = match all.find(|it| it.name.eq_ignore_ascii_case(name)) {
-            Some(setting) => setting.value,
-            None => self.settings.get(name)?,
-        };
-        text_answer("SHOW", name, vec![&value])
+        match all.find(|it| it.name.eq_ignore_ascii_case(name)) {
+            Some(setting) => Ok(setting.value),
+            None => self.settings.get(name),
+        }
     }
 
     /// Begins a query. When `text` is all there is of it, its plan is kept for the next time.

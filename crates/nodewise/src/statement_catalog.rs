@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use binder::bind::{Asked, SessionFacts};
+use binder::bind::{Asked, SerialSequence, SessionFacts};
 use plan::Plan;
 use stdx::sync::{Arc, Mutex};
 use storage::{CatalogSnapshot, Table};
@@ -325,6 +325,10 @@ impl SessionFacts for StatementCatalog<'_> {
 
     fn relation_number(&self, kind: &str, name: &str) -> Option<i64> {
         pg_catalog::relation_number(self.session, kind, name)
+    }
+
+    fn serial_sequences(&self) -> Vec<SerialSequence> {
+        pg_catalog::serial_sequences(self.session)
     }
 
     fn settings(&self) -> Vec<(String, String)> {

@@ -10,6 +10,7 @@ use storage::{BuildContext, CatalogSnapshot, Table};
 use types::{OnCommit, SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
+use crate::channels::Said;
 use crate::transaction_state::Writing;
 use crate::{Answer, CancelToken, Session};
 
@@ -61,6 +62,8 @@ impl Session {
         }
         if what == Discarded::All {
             self.prepared.clear();
+            self.end_cursors(|_| true);
+            self.channels.say(Said::Unlisten(None));
             self.settings.roles = Default::default();
             self.reset_all()?;
         }

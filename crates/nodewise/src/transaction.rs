@@ -94,6 +94,9 @@ impl Session {
             None => ended.and_then(|it| self.wait_for_numbers().map(|()| it)),
             Some(_) => ended,
         };
+        if self.block.is_none() {
+            self.channels.end(ended.is_ok());
+        }
         match (&mut self.block, &ended) {
             (None, Err(_)) => *self.writing.lock() = None,
             (Some(block), Err(_)) => {
@@ -199,6 +202,7 @@ impl Session {
                 let block = self.block()?;
                 block.modes.read_only = block.savepoints[place].read_only;
                 block.savepoints.truncate(place);
+                self.release_cursors(place);
                 Ok(done("RELEASE"))
             }
             Statement::RollbackTo { name } => self.rollback_to(&name),
@@ -278,6 +282,9 @@ impl Session {
         } else if let Some(lasting) = block.lasting {
             self.settings = *lasting;
         }
+        let is_committed = commit && published.is_ok();
+        self.channels.end(is_committed);
+        self.end_cursors_of_transaction(is_committed);
         published?;
         self.wait_for_numbers()?;
         if let Some(expired) = expired.filter(|_| wanted && !block.failed) {
@@ -291,13 +298,14 @@ impl Session {
 
     fn savepoint(&mut self, name: String) -> SqlResult<Answer> {
         let written = self.writing_mark();
-        let settings = self.settings.clone();
+        let (settings, said) = (self.settings.clone(), self.channels.mark());
         let block = self.block.as_mut().filter(|it| !it.is_implicit);
         let Some(block) = block else { return Err(no_block("SAVEPOINT")) };
         block.check()?;
         let (lasting, constraints) = (block.lasting.clone(), block.constraints.clone());
         let read_only = block.modes.read_only;
-        let savepoint = Savepoint { name, written, settings, lasting, constraints, read_only };
+        let savepoint =
+            Savepoint { name, written, settings, lasting, constraints, read_only, said };
         block.savepoints.push(savepoint);
         Ok(done("SAVEPOINT"))
     }
@@ -308,14 +316,16 @@ impl Session {
         block.failed = false;
         // The savepoint itself stays.
         block.savepoints.truncate(place + 1);
-        let Savepoint { written, settings, lasting, constraints, read_only, name: _ } =
+        let Savepoint { written, settings, lasting, constraints, read_only, said, name: _ } =
             &block.savepoints[place];
         block.modes.read_only = *read_only;
-        let written = written.clone();
+        let (written, said) = (written.clone(), *said);
         block.lasting = lasting.clone();
         block.constraints = constraints.clone();
         self.settings = settings.clone();
+        self.channels.go_back(said);
         self.back_to(&written)?;
+        self.end_cursors_behind(place + 1);
         Ok(done("ROLLBACK"))
     }
 

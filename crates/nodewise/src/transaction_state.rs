@@ -49,6 +49,8 @@ pub(crate) struct Savepoint {
     pub(crate) constraints: ConstraintModes,
     /// Whether the transaction was READ ONLY: SET TRANSACTION behind it says so until its end.
     pub(crate) read_only: bool,
+    /// How much it had said to channels.
+    pub(crate) said: usize,
 }
 
 /// What SET CONSTRAINTS has said in a transaction.

@@ -44,6 +44,12 @@ impl Function {
     pub fn is_of_sequences(self) -> bool {
         matches!(self, Self::Currval | Self::Lastval | Self::Nextval | Self::Setval)
     }
+
+    /// Whether it is called for what it does to its session, or to others.
+    pub fn is_of_sessions(self) -> bool {
+        use Function::{PgCancelBackend, PgNotify, PgSleep, PgTerminateBackend, SetConfig};
+        matches!(self, PgCancelBackend | PgNotify | PgSleep | PgTerminateBackend | SetConfig)
+    }
 }
 
 impl fmt::Debug for Function {
@@ -593,6 +599,16 @@ functions! {
     Lastval = "lastval",
     /// The next number of a sequence, once for each row.
     Nextval = "nextval",
+    /// Ends what the session with a number runs; whether there is such a session.
+    PgCancelBackend = "pg_cancel_backend",
+    /// Says a text to a channel when the transaction commits.
+    PgNotify = "pg_notify",
+    /// Waits for so many seconds.
+    PgSleep = "pg_sleep",
+    /// Ends the session with a number; whether there is one.
+    PgTerminateBackend = "pg_terminate_backend",
+    /// Sets a setting, of the transaction alone where the third argument is true; its value.
+    SetConfig = "set_config",
     /// Sets a sequence to a number; the third argument tells whether it counts as given out (true when not given).
     Setval = "setval",
     /// Raises 21000: a subquery used as an expression has more than one row. Without arguments, of any type.

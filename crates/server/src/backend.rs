@@ -10,11 +10,10 @@ use std::collections::{HashMap, VecDeque};
 
 use bytes::BytesMut;
 use nodewise::{Answer, Script, Session, SqlError, SqlResult, SqlState, Started};
-use stdx::sync::Arc;
-use stdx::sync::atomic::{AtomicBool, Ordering};
 
 use crate::copying::{Copied, Copying};
 use crate::portal::{Kept, Portal, State};
+use crate::registry::Stop;
 use crate::replies::{self, Format};
 use crate::requests::{Request, violation};
 use crate::rows::{CHUNK_BYTES, Rows, Sent};
@@ -30,8 +29,10 @@ pub struct Backend {
     doing: Doing,
     /// Whether an error has come, and what follows is passed over until Sync.
     ignoring: bool,
-    /// Whether the client asked to end what is under way.
-    cancelled: Arc<AtomicBool>,
+    /// Whether the client asked to end what is under way, or somebody the connection.
+    stop: Stop,
+    /// Whether the client was told that the connection ends.
+    is_over: bool,
 }
 
 /// What goes on over several steps.
@@ -72,7 +73,7 @@ pub enum Step {
 }
 
 impl Backend {
-    pub fn new(session: Session, cancelled: Arc<AtomicBool>) -> Self {
+    pub fn new(session: Session, stop: Stop) -> Self {
         Self {
             session,
             portals: HashMap::new(),
@@ -80,7 +81,8 @@ impl Backend {
             known: HashMap::new(),
             doing: Doing::Nothing,
             ignoring: false,
-            cancelled,
+            stop,
+            is_over: false,
         }
     }
 
@@ -97,6 +99,9 @@ impl Backend {
     /// Does what there is to do, as far as there is room for answers.
     pub fn step(&mut self, input: &mut VecDeque<Request>, out: &mut BytesMut) -> Step {
         loop {
+            if self.is_over {
+                return Step::Close;
+            }
             if out.len() >= CHUNK_BYTES {
                 return Step::More;
             }
@@ -175,11 +180,20 @@ impl Backend {
     }
 
     fn ready(&mut self, out: &mut BytesMut) {
+        if self.is_over {
+            return;
+        }
         self.tell_notices(out);
         for (name, value) in self.session.changed_settings() {
             replies::setting(name, value, out);
         }
+        self.tell_notifications(out);
         replies::ready(self.session.open_transaction(), out);
+    }
+
+    /// Tells what was said to channels; nothing while a transaction is open.
+    pub fn tell_notifications(&mut self, out: &mut BytesMut) {
+        self.session.take_notifications().iter().for_each(|it| replies::notification(it, out));
     }
 
     pub(crate) fn tell_notices(&mut self, out: &mut BytesMut) {
@@ -189,7 +203,11 @@ impl Backend {
     /// Tells an error; what is open has failed, and what nobody said BEGIN of is rolled back at once.
     fn fail(&mut self, error: &SqlError, text: Option<&str>, out: &mut BytesMut) {
         self.tell_notices(out);
-        replies::error(error, text, out);
+        match self.stop.is_ended() {
+            true => replies::fatal(&terminated(), out),
+            false => replies::error(error, text, out),
+        }
+        self.is_over |= self.stop.is_ended();
         self.session.fail_transaction();
         // A rollback does not fail.
         let _ = self.session.end_implicit();
@@ -203,7 +221,7 @@ impl Backend {
 
     /// Whether the client has asked to end what is under way.
     pub(crate) fn check_cancelled(&self) -> SqlResult<()> {
-        match self.cancelled.load(Ordering::Acquire) {
+        match self.stop.is_stopped() {
             true => Err(canceled()),
             false => Ok(()),
         }
@@ -397,4 +415,10 @@ pub fn described(answer: &Answer) -> nodewise::Described {
 /// Why a statement ends that its client does not want any more.
 pub fn canceled() -> SqlError {
     SqlError::new(SqlState::QUERY_CANCELED, "canceling statement due to user request")
+}
+
+/// Why a connection ends that somebody has ended.
+pub fn terminated() -> SqlError {
+    let message = "terminating connection due to administrator command";
+    SqlError::new(SqlState("57P01"), message)
 }

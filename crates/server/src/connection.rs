@@ -18,7 +18,7 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::{sleep, timeout};
 
 use crate::authentication::authenticate;
-use crate::backend::{Backend, Step};
+use crate::backend::{Backend, Step, terminated};
 use crate::direct::{Direct, LOOK, Slot, Work};
 use crate::registry::{Registered, Stop};
 use crate::replies::{self, put};
@@ -139,6 +139,10 @@ async fn start(
         session.set_setting(name, value)?;
     }
     let stop = Stop::new(session.cancel_handle());
+    let attention = stop.attention();
+    session.wake_when_notified(move || attention.notify_one());
+    let ending = stop.clone();
+    session.end_by(move |whole| if whole { ending.end() } else { ending.stop() });
     let long_key = minor >= 2;
     let registered = shared.registry.add(session.number(), stop.clone(), long_key);
     let registered = registered.ok_or_else(|| SqlError::internal("there is no randomness"))?;
@@ -153,7 +157,7 @@ async fn start(
     replies::ready(None, &mut out);
     stream.write_all(&out).await?;
     stream.flush().await?;
-    let backend = Box::new(Backend::new(session, stop.flag()));
+    let backend = Box::new(Backend::new(session, stop.clone()));
     Ok((backend, registered, stop))
 }
 
@@ -168,8 +172,11 @@ impl Connection {
             if !self.work().await || self.gone {
                 return;
             }
+            if self.stop.is_ended() {
+                return self.tell_fatal(&terminated()).await;
+            }
             if *self.stopping.borrow() && self.requests.is_empty() {
-                return self.tell_fatal(&shutting_down()).await;
+                return self.tell_fatal(&terminated()).await;
             }
         }
     }
@@ -179,6 +186,7 @@ impl Connection {
         let limits = self.shared.options.limits;
         let mut gathered = 0;
         let copying = self.backend.as_ref().is_some_and(|it| it.is_copying());
+        let attention = self.stop.attention();
         loop {
             let mut awaited = false;
             while gathered < GATHERED_BYTES {
@@ -204,11 +212,26 @@ impl Connection {
                     let message = "terminating connection due to idle-session timeout";
                     return Err(SqlError::new(SqlState("57P05"), message));
                 }
-                Ok(()) = self.stopping.changed() => return Err(shutting_down()),
+                Ok(()) = self.stopping.changed() => return Err(terminated()),
+                () = attention.notified() => {
+                    if self.stop.is_ended() {
+                        return Err(terminated());
+                    }
+                    self.tell_notifications().await;
+                }
                 // A COPY that waits for data is ended.
                 () = self.stop.stopped(), if copying => return Ok(true),
             }
         }
+    }
+
+    /// Tells an idle client what was said to channels.
+    async fn tell_notifications(&mut self) {
+        let mut out = BytesMut::new();
+        if let Some(backend) = &mut self.backend {
+            backend.tell_notifications(&mut out);
+        }
+        self.send(&out).await;
     }
 
     /// Does what has come, and sends the answers. False when the connection is at its end.
@@ -379,8 +402,4 @@ async fn idle(limit: Duration) {
         true => pending().await,
         false => tokio::time::sleep(limit).await,
     }
-}
-
-fn shutting_down() -> SqlError {
-    SqlError::new(SqlState("57P01"), "terminating connection due to administrator command")
 }

@@ -93,6 +93,7 @@ impl Direct {
             let goes_on = waits
                 && socket.write(&mut work.answers).is_done(&mut work.gone)
                 && !*self.stopping.borrow()
+                && !self.stop.is_ended()
                 && self.gather(&mut socket, &mut work);
             self.slot.put(socket);
             if !goes_on {

@@ -142,7 +142,13 @@ impl Backend {
                 }
             }
             Target::Portal(name) => {
-                let portal = self.portals.get(&name).ok_or_else(|| no_portal(&name))?;
+                let Some(portal) = self.portals.get(&name) else {
+                    // A cursor that DECLARE has opened is a portal, too.
+                    let cursor = self.session.cursor_described(&name);
+                    let rows = cursor.ok_or_else(|| no_portal(&name))?;
+                    replies::columns(&rows, |_| replies::Format::Text, out);
+                    return Ok(());
+                };
                 match &portal.rows {
                     Some(rows) => replies::columns(rows, |it| portal.format(it), out),
                     None => replies::no_data(out),

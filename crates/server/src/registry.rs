@@ -8,6 +8,7 @@ use stdx::sync::atomic::{AtomicBool, Ordering};
 use stdx::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
+use crate::replies::backend_number;
 use crate::scram::same;
 
 /// Bytes of a key of version 3.0 of the protocol, and of 3.2.
@@ -30,26 +31,48 @@ pub struct Stop {
     flag: Arc<AtomicBool>,
     /// Wakes who waits for what the client sends.
     woken: Arc<Notify>,
+    /// Whether the connection is to end.
+    ended: Arc<AtomicBool>,
+    /// Wakes an idle connection that has something to tell, or is to end.
+    attention: Arc<Notify>,
 }
 
 impl Stop {
     pub fn new(handle: CancelHandle) -> Self {
-        Self { handle, flag: Arc::default(), woken: Arc::default() }
+        let (flag, woken) = (Arc::default(), Arc::default());
+        Self { handle, flag, woken, ended: Arc::default(), attention: Arc::default() }
     }
 
-    /// What a backend looks at between two statements, and between two buffers of rows.
-    pub fn flag(&self) -> Arc<AtomicBool> {
-        self.flag.clone()
+    /// Whether it is stopped: a backend looks at it between two statements, and between two buffers of rows.
+    pub fn is_stopped(&self) -> bool {
+        self.flag.load(Ordering::Acquire)
     }
 
     /// What was asked of an idle connection is asked of nothing.
     pub fn forget(&self) {
-        self.flag.store(false, Ordering::Release);
+        self.flag.store(self.is_ended(), Ordering::Release);
     }
 
     /// Waits until it is stopped.
     pub async fn stopped(&self) {
         self.woken.notified().await;
+    }
+
+    /// What wakes the connection when it does nothing.
+    pub fn attention(&self) -> Arc<Notify> {
+        self.attention.clone()
+    }
+
+    /// Whether the connection is to end.
+    pub fn is_ended(&self) -> bool {
+        self.ended.load(Ordering::Acquire)
+    }
+
+    /// Ends the connection, and what it runs.
+    pub fn end(&self) {
+        self.ended.store(true, Ordering::Release);
+        self.stop();
+        self.attention.notify_one();
     }
 
     /// Ends the statement that runs, or whose rows are sent.
@@ -72,8 +95,7 @@ impl Registry {
     pub fn add(self: &Arc<Self>, number: u64, stop: Stop, long_key: bool) -> Option<Registered> {
         let mut key = vec![0; if long_key { LONG_KEY } else { SHORT_KEY }];
         SystemRandom::new().fill(&mut key).ok()?;
-        // Sessions are counted from 1, and clients take the number for that of a process.
-        let number = (number % i32::MAX as u64) as i32;
+        let number = backend_number(number);
         self.0.lock().insert(number, Entry { key: key.clone(), stop });
         Some(Registered { registry: self.clone(), number, key })
     }

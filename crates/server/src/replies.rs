@@ -1,7 +1,7 @@
 //! Messages to the client, put into a buffer.
 
 use bytes::BytesMut;
-use nodewise::{Described, Notice, SqlError};
+use nodewise::{Described, Notice, Notification, SqlError};
 use pgwire::messages::Message;
 use pgwire::messages::copy::{CopyDone, CopyInResponse, CopyOutResponse};
 use pgwire::messages::data::{FieldDescription, NoData, ParameterDescription, RowDescription};
@@ -9,8 +9,8 @@ use pgwire::messages::extendedquery::{
     BindComplete, CloseComplete, ParseComplete, PortalSuspended,
 };
 use pgwire::messages::response::{
-    CommandComplete, EmptyQueryResponse, ErrorResponse, NoticeResponse, ReadyForQuery,
-    TransactionStatus,
+    CommandComplete, EmptyQueryResponse, ErrorResponse, NoticeResponse, NotificationResponse,
+    ReadyForQuery, TransactionStatus,
 };
 use pgwire::messages::startup::ParameterStatus;
 
@@ -154,6 +154,17 @@ pub fn notice(notice: &Notice, out: &mut BytesMut) {
         (b'M', plain(&notice.message)),
     ];
     put(&NoticeResponse::new(fields), out);
+}
+
+/// Appends what was said to a channel.
+pub fn notification(it: &Notification, out: &mut BytesMut) {
+    let (channel, payload) = (plain(&it.channel), plain(&it.payload));
+    put(&NotificationResponse::new(backend_number(it.session), channel, payload), out);
+}
+
+/// The number of a session as clients know it: they take it for that of a process.
+pub fn backend_number(session: u64) -> i32 {
+    (session % i32::MAX as u64) as i32
 }
 
 fn fields(error: &SqlError, severity: &str, text: Option<&str>) -> Vec<(u8, String)> {

@@ -85,10 +85,7 @@ impl<'a> Binder<'a> {
             ("to_regclass" | "to_regtype" | "to_regnamespace" | "to_regrole" | "to_regproc", 1) => {
                 Some(self.number_of_name(&name[3..], arguments, whole))
             }
-            ("pg_relation_is_publishable", 1) => {
-                self.leave_out(arguments);
-                Some(Ok(truth(Value::Boolean(false))))
-            }
+            ("pg_relation_is_publishable", 1) => Some(Ok(self.untrue(arguments))),
             ("pg_table_size" | "pg_total_relation_size" | "pg_relation_size", 1 | 2) => {
                 let bytes = self.told_of_number("pg_table_size", arguments, whole);
                 Some(bytes.map(|it| fold_cast(it, DataType::BigInt)))
@@ -108,6 +105,7 @@ impl<'a> Binder<'a> {
             | ("pg_get_function_identity_arguments" | "pg_get_functiondef", 1)
             | ("pg_get_constraintdef" | "pg_get_indexdef" | "pg_get_viewdef", 1 | 2)
             | ("pg_get_indexdef", 3) => Some(self.told_of_number(name, arguments, whole)),
+            ("pg_get_serial_sequence", 2) => Some(self.serial_sequence(arguments, whole)),
             ("current_setting", 1) if constant(&arguments[0]).is_none() => {
                 Some(self.setting_named(arguments, whole))
             }
@@ -119,6 +117,12 @@ impl<'a> Binder<'a> {
             }
             _ => self.told_by_session(name, arguments, whole),
         }
+    }
+
+    /// False, whatever it is asked of.
+    fn untrue(&mut self, arguments: Vec<Expr>) -> Expr {
+        self.leave_out(arguments);
+        truth(Value::Boolean(false))
     }
 
     /// Whether a role has a right: a constant, or told of the numbers of all objects.
@@ -312,6 +316,67 @@ impl<'a> Binder<'a> {
         Ok(Expr { kind, data_type: DataType::Text })
     }
 
+    /// The sequence of a column, by texts that name the table and the column.
+    fn serial_sequence(
+        &mut self,
+        mut arguments: Vec<Expr>,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        self.is_stable = false;
+        if let Some(Value::Text(table)) = constant(&arguments[0])
+            && self.environment.session.relation_number("regclass", table).is_none()
+        {
+            let message = format!("relation \"{table}\" does not exist");
+            return Err(at(SqlError::new(SqlState::UNDEFINED_TABLE, message), whole));
+        }
+        let mut as_text = |place| {
+            let expr: Expr = arguments.swap_remove(place);
+            match expr.data_type {
+                DataType::Null => self.coerce_unknown(expr, DataType::Text),
+                _ => Ok(fold_cast(expr, DataType::Text)),
+            }
+        };
+        let column = as_text(1).map_err(|it| at(it, whole))?;
+        let table = as_text(0).map_err(|it| at(it, whole))?;
+        let text = |it: &str| Expr::literal(Value::Text(it.into()), DataType::Text);
+        let mut branches = Vec::new();
+        for sequence in self.environment.session.serial_sequences() {
+            for name in &sequence.tables {
+                let is =
+                    |expr, value: &str| Expr::predicate(BinaryOperator::Equal, expr, text(value));
+                let is_table = is(self.copy(&table)?, name);
+                let is_column = is(self.copy(&column)?, &sequence.column);
+                let test = Expr::predicate(BinaryOperator::And, is_table, is_column);
+                branches.push((test, text(&sequence.name)));
+            }
+        }
+        self.leave_out([table, column]);
+        let none = Expr::literal(Value::Null, DataType::Text);
+        if branches.is_empty() {
+            return Ok(none);
+        }
+        let kind = ExprKind::Case { branches, otherwise: Some(Box::new(none)) };
+        Ok(Expr { kind, data_type: DataType::Text })
+    }
+
+    /// The number of a relation whose name is known for each row only; a text of digits is one.
+    fn number_of_text(&mut self, name: Expr) -> SqlResult<Expr> {
+        self.is_stable = false;
+        let known = self.environment.session.catalog_texts("regclass names").unwrap_or_default();
+        let mut branches = Vec::with_capacity(known.len());
+        for (number, _, text) in known {
+            let text = Expr::literal(Value::Text(text.as_str().into()), DataType::Text);
+            let test = Expr::predicate(BinaryOperator::Equal, self.copy(&name)?, text);
+            branches.push((test, Expr::literal(Value::Integer(number), DataType::BigInt)));
+        }
+        let other = fold_cast(name, DataType::BigInt);
+        if branches.is_empty() {
+            return Ok(other);
+        }
+        let kind = ExprKind::Case { branches, otherwise: Some(Box::new(other)) };
+        Ok(Expr { kind, data_type: DataType::BigInt })
+    }
+
     fn number(&mut self, expr: Expr, whole: &'a ast::Expr) -> SqlResult<Expr> {
         match expr.data_type {
             DataType::Null => {
@@ -339,6 +404,9 @@ impl<'a> Binder<'a> {
         }
         if let Some(Value::Null) = constant(&bound) {
             return Ok(Expr::literal(Value::Null, DataType::BigInt));
+        }
+        if kind == Registered::Relation && constant(&bound).is_none() && bound.data_type.is_text() {
+            return self.number_of_text(bound);
         }
         let Some(Value::Text(name)) = constant(&bound) else {
             let message = format!("only constants are converted to {}", kind.name());

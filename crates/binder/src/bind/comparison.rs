@@ -61,6 +61,7 @@ impl<'a> Binder<'a> {
         match (row_of(left), row_of(right)) {
             (None, None) => {
                 let (left, right) = self.operands(left, right)?;
+                let (left, right) = self.functions_of_catalog(left, right);
                 self.compare(operator, left, right, whole)
             }
             (Some(left), Some(right)) => {
@@ -83,6 +84,28 @@ impl<'a> Binder<'a> {
             }
             _ => Err(unsupported("the comparison of a row with a single value", whole)),
         }
+    }
+
+    /// Operands, where a column of `pg_type` that names a function meets the number 0: of no function, which is called `-` there.
+    fn functions_of_catalog(&self, left: Expr, right: Expr) -> (Expr, Expr) {
+        let is_zero = |it: &Expr| {
+            it.data_type.is_integer() && super::constant(it) == Some(&Value::Integer(0))
+        };
+        let none = || Expr::literal(Value::Text("-".into()), DataType::Text);
+        match (self.names_function(&left), self.names_function(&right)) {
+            (true, false) if is_zero(&right) => (left, none()),
+            (false, true) if is_zero(&left) => (none(), right),
+            _ => (left, right),
+        }
+    }
+
+    fn names_function(&self, expr: &Expr) -> bool {
+        const NAMES: [&str; 4] = ["typinput", "typoutput", "typreceive", "typsend"];
+        let ExprKind::Column(attr) = expr.kind else { return false };
+        let mut found = self.levels.iter().rev().filter_map(|it| it.frame.table_column(attr));
+        found.next().is_some_and(|(table, column)| {
+            table.ends_with("pg_catalog.pg_type") && NAMES.contains(&column)
+        })
     }
 
     fn pairs_of(

@@ -90,7 +90,7 @@ use change_rules::TargetRules;
 pub use json::names as json_names;
 use level::Level;
 pub use row_lock::RowLock;
-pub use session_facts::SessionFacts;
+pub use session_facts::{SerialSequence, SessionFacts};
 pub use view::{BoundView, bind_view};
 use with::WithQuery;
 

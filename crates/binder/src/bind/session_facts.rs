@@ -2,6 +2,16 @@
 
 use types::{DataType, SqlResult, Value, Zone};
 
+/// A sequence that a column owns.
+pub struct SerialSequence {
+    /// The names under which its table is found, with its schema and, where that can be, without.
+    pub tables: Vec<String>,
+    /// The column.
+    pub column: String,
+    /// The sequence, with its schema.
+    pub name: String,
+}
+
 /// What the session tells to functions of PostgreSQL's catalog.
 pub trait SessionFacts: Sync {
     /// What a function tells of the session, as `current_user`; `None` of one that it does not know. Arguments that are not
@@ -20,6 +30,10 @@ pub trait SessionFacts: Sync {
     fn catalog_texts(&self, function: &str) -> Option<Vec<(i64, Option<i64>, String)>>;
     /// The number of a relation (`regclass`) or of a type (`regtype`) by its name.
     fn relation_number(&self, kind: &str, name: &str) -> Option<i64>;
+    /// The sequences that columns of tables own.
+    fn serial_sequences(&self) -> Vec<SerialSequence> {
+        Vec::new()
+    }
     /// All settings with their values.
     fn settings(&self) -> Vec<(String, String)> {
         Vec::new()

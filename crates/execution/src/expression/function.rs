@@ -14,7 +14,7 @@ struct Call {
     function: Function,
     arguments: Vec<Node>,
     shape: ColumnShape,
-    /// What a function about sequences asks.
+    /// What a function about sequences, or the session, asks.
     sequences: Option<Arc<dyn Sequences>>,
 }
 
@@ -25,7 +25,7 @@ pub(super) fn function(
     data_type: DataType,
     sequences: Option<Arc<dyn Sequences>>,
 ) -> Node {
-    let sequences = sequences.filter(|_| function.is_of_sequences());
+    let sequences = sequences.filter(|_| function.is_of_sequences() || function.is_of_sessions());
     let mut facts = Facts::of(&arguments).or_fallible(true);
     facts.volatile |= functions::volatility(function) == Volatility::Volatile;
     // What a function makes of NULL, and where it yields one, is its own affair.

@@ -6,6 +6,7 @@
 //! Types that we do not have stand as the nearest of ours: `oid` and `xid` are BIGINT, `name`, `"char"`, arrays and expressions
 //! are TEXT.
 
+mod activity;
 mod descriptions;
 mod functions;
 mod information;
@@ -27,6 +28,7 @@ use arrow_array::RecordBatch;
 use crate::Session;
 use crate::views::ViewBuilder;
 
+pub(crate) use relations::serial_sequences;
 pub(crate) use session::{catalog_texts, relation_number, session_value};
 
 /// The schema of PostgreSQL's own catalog, which is looked through before all others.
@@ -35,7 +37,7 @@ pub const CATALOG: &str = names::CATALOG;
 pub const INFORMATION: &str = names::INFORMATION;
 
 /// Views of `pg_catalog` with rows.
-const NAMES: [&str; 28] = [
+const NAMES: [&str; 31] = [
     "pg_am",
     "pg_attrdef",
     "pg_attribute",
@@ -44,6 +46,7 @@ const NAMES: [&str; 28] = [
     "pg_class",
     "pg_collation",
     "pg_constraint",
+    "pg_cursors",
     "pg_database",
     "pg_description",
     "pg_group",
@@ -53,11 +56,13 @@ const NAMES: [&str; 28] = [
     "pg_matviews",
     "pg_namespace",
     "pg_opclass",
+    "pg_prepared_statements",
     "pg_proc",
     "pg_roles",
     "pg_sequence",
     "pg_settings",
     "pg_shadow",
+    "pg_stat_activity",
     "pg_stat_statements",
     "pg_tables",
     "pg_tablespace",
@@ -115,6 +120,9 @@ pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<
         "pg_class" => relations::classes(session),
         "pg_collation" => shared::collations(),
         "pg_constraint" => relations::constraints(session),
+        "pg_cursors" => activity::cursors(session),
+        "pg_prepared_statements" => activity::prepared_statements(session),
+        "pg_stat_activity" => activity::activity(session),
         "pg_database" => shared::databases(session),
         "pg_description" => descriptions::descriptions(session, number_of_view),
         "pg_index" => relations::indexes(session),

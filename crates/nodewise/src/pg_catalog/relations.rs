@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use ::types::array::{self, Dimension};
 use ::types::{ColumnId, Deferral, ForeignKey, ReferentialAction, SqlResult, TableId, names};
 use arrow_array::RecordBatch;
+use binder::bind::SerialSequence;
 use stdx::sync::Arc;
 use storage::{CatalogSnapshot, ColumnSchema, IndexKind, Rules, Table, TableIndex};
 
@@ -648,6 +649,37 @@ pub(super) fn names(session: &Session) -> Vec<(i64, String)> {
         }
     };
     numbered(&snapshot).into_iter().map(|(oid, full)| (oid, shown(&full))).collect()
+}
+
+/// The names of relations by their numbers: with their schemas, and without where they are found so.
+pub(super) fn all_names(session: &Session) -> Vec<(i64, String)> {
+    let mut all = names(session);
+    all.extend(numbered(&session.snapshot()).into_iter().map(|(oid, full)| (oid, written(&full))));
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// The name of a relation with its schema, as SQL has it.
+fn written(full: &str) -> String {
+    let (schema, name) = names::split(full);
+    format!("{}.{}", quoted(&schema), quoted(&name))
+}
+
+/// The sequences that columns own.
+pub(crate) fn serial_sequences(session: &Session) -> Vec<SerialSequence> {
+    let snapshot = session.snapshot();
+    let path = session.search_path(&snapshot);
+    let owned = snapshot.sequences().filter_map(|it| it.owner.as_ref().map(|owner| (it, owner)));
+    let owned = owned.map(|(sequence, owner)| {
+        let mut tables = vec![written(&owner.table)];
+        if is_visible(session, &snapshot, &path, &owner.table) {
+            tables.push(quoted(&names::split(&owner.table).1));
+        }
+        let (column, name) = (owner.column.to_string(), written(&sequence.name));
+        SerialSequence { tables, column, name }
+    });
+    owned.collect()
 }
 
 /// All relations by their numbers.

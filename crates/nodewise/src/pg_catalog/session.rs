@@ -1,6 +1,6 @@
 //! What functions of the catalog tell: of the session, and of what has a number.
 
-use ::types::{DataType, SqlError, SqlResult, Value, names};
+use ::types::{DataType, SqlResult, Value, names};
 
 use super::descriptions;
 use super::oids;
@@ -42,10 +42,6 @@ pub(crate) fn session_value(
             }
             text(&format!("{{{}}}", all.join(",")))
         }
-        ("set_config", [Value::Text(_), _, _]) => {
-            return Some(Err(SqlError::unsupported("set_config() is not supported")
-                .with_hint("SET and SET LOCAL do it")));
-        }
         ("pg_indexes_size", [_]) => (Value::Integer(0), DataType::BigInt),
         ("pg_database_size" | "pg_tablespace_size", [_]) => {
             let tables = relations::sizes(session);
@@ -63,10 +59,10 @@ pub(crate) fn session_value(
             (Value::Integer(number), DataType::BigInt)
         }
         ("current_setting", [Value::Text(name)]) => {
-            return Some(session.settings.get(name).map(|it| text(&it)));
+            return Some(session.setting(name).map(|it| text(&it)));
         }
         ("current_setting", [Value::Text(name), Value::Boolean(missing)]) => {
-            match session.settings.get(name) {
+            match session.setting(name) {
                 Ok(value) => text(&value),
                 Err(_) if *missing => (Value::Null, DataType::Text),
                 Err(error) => return Some(Err(error)),
@@ -92,6 +88,7 @@ pub(crate) fn catalog_texts(
         "pg_get_viewdef" => plain(relations::view_definitions(session)),
         "pg_get_indexdef" => plain(relations::index_definitions(session)),
         "regclass" => plain(relations::names(session)),
+        "regclass names" => plain(relations::all_names(session)),
         "regproc" => plain(super::functions::names()),
         "pg_table_size" => plain(relations::sizes(session)),
         "pg_get_function_result" => plain(super::functions::results()),

@@ -1,11 +1,16 @@
 //! Rows of views as Arrow.
 
-use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringBuilder};
+use arrow_array::builder::{
+    BooleanBuilder, Float64Builder, Int64Builder, StringBuilder, TimestampMicrosecondBuilder,
+};
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use stdx::sync::Arc;
 use storage::schema::held_array_field;
 use types::{SqlError, SqlResult};
+
+/// The zone of moments.
+const UTC: &str = "UTC";
 
 /// Collects a view row by row.
 pub(crate) struct ViewBuilder {
@@ -18,6 +23,7 @@ enum Cells {
     Integer(Int64Builder),
     Boolean(BooleanBuilder),
     Float(Float64Builder),
+    Moment(TimestampMicrosecondBuilder),
 }
 
 /// One cell of a view.
@@ -26,6 +32,8 @@ pub(crate) enum Cell {
     Integer(Option<i64>),
     Boolean(bool),
     Float(f64),
+    /// Microseconds from 1970-01-01, UTC.
+    Moment(Option<i64>),
 }
 
 impl From<&str> for Cell {
@@ -75,7 +83,7 @@ impl From<bool> for Cell {
 }
 
 impl ViewBuilder {
-    /// Columns by name; `t` text, `i` integer, `b` Boolean, `f` float, arrays, as they are held, of `s` small integers, `n` integers
+    /// Columns by name; `t` text, `i` integer, `b` Boolean, `f` float, `m` moment, arrays, as they are held, of `s` small integers, `n` integers
     /// and `a` texts, vectors of `k` small integers and `o` numbers.
     pub(crate) fn new(columns: &[(&str, char)]) -> Self {
         let field = |&(name, kind): &(&str, char)| {
@@ -88,6 +96,7 @@ impl ViewBuilder {
                 'i' => DataType::Int64,
                 'b' => DataType::Boolean,
                 'f' => DataType::Float64,
+                'm' => DataType::Timestamp(TimeUnit::Microsecond, Some(UTC.into())),
                 _ => DataType::Utf8,
             };
             Field::new(name, data_type, true)
@@ -96,6 +105,7 @@ impl ViewBuilder {
             'i' => Cells::Integer(Int64Builder::new()),
             'b' => Cells::Boolean(BooleanBuilder::new()),
             'f' => Cells::Float(Float64Builder::new()),
+            'm' => Cells::Moment(TimestampMicrosecondBuilder::new().with_timezone(UTC)),
             _ => Cells::Text(StringBuilder::new()),
         };
         Self {
@@ -111,6 +121,7 @@ impl ViewBuilder {
                 (Cells::Integer(it), Cell::Integer(value)) => it.append_option(value),
                 (Cells::Boolean(it), Cell::Boolean(value)) => it.append_value(value),
                 (Cells::Float(it), Cell::Float(value)) => it.append_value(value),
+                (Cells::Moment(it), Cell::Moment(value)) => it.append_option(value),
                 _ => unreachable!("invariant: a view writes the columns that it declares"),
             }
         }
@@ -123,6 +134,7 @@ impl ViewBuilder {
                 Cells::Integer(mut it) => Arc::new(it.finish()),
                 Cells::Boolean(mut it) => Arc::new(it.finish()),
                 Cells::Float(mut it) => Arc::new(it.finish()),
+                Cells::Moment(mut it) => Arc::new(it.finish()),
             }
         };
         let columns = self.columns.into_iter().map(finish).collect();
