@@ -4,12 +4,13 @@
     specs.py [--own DSN] [--peer DSN] [--most N] [--show] FILE...
 
 Each permutation of a file runs on both: a step that has not ended after a while waits. Compared are what each step comes to (its rows in
-order, its tag, or its SQLSTATE) and which steps had to wait. Of files that name no permutations the first N of all are run.
+order, its tag, or its SQLSTATE) and which steps had to wait. Of files that name no permutations N of all are run.
 """
 
 import argparse
 import collections
-import itertools
+import decimal
+import math
 import pathlib
 import re
 import sys
@@ -26,7 +27,8 @@ class Spec:
     def __init__(self, text):
         text = re.sub(r"(?m)^\s*#.*$", "", text)
         self.setups, self.teardown, self.sessions, self.permutations = [], [], [], []
-        tokens = re.findall(r"\{[^}]*\}|\"[^\"]*\"|\([^)]*\)|[\w-]+|\*", text)
+        tokens = re.findall(r"#[^\n]*|\{[^}]*\}|\"[^\"]*\"|\([^)]*\)|[\w-]+|\*", text)
+        tokens = [it for it in tokens if it[0] != "#"]
         at, session = 0, None
         while at < len(tokens):
             word = tokens[at]
@@ -56,17 +58,46 @@ class Spec:
                 raise ValueError(f"unexpected {word}")
         self.owner = {step: number for number, it in enumerate(self.sessions) for step in it["steps"]}
 
-    def all_permutations(self):
-        """Every order of the steps in which each session has its own in order."""
+    def all_permutations(self, most):
+        """At most so many orders of the steps in which each session has its own in order: those that the file names, or such as lie
+        evenly among all there are."""
         if self.permutations:
-            return self.permutations
-        counts = [number for number, it in enumerate(self.sessions) for _ in it["steps"]]
-        seen = dict.fromkeys(itertools.islice(itertools.permutations(counts), 2_000_000))
-        orders = []
-        for order in seen:
-            steps = [iter(it["steps"]) for it in self.sessions]
-            orders.append([next(steps[number]) for number in order])
-        return orders
+            return self.permutations[:most]
+        steps = [list(it["steps"]) for it in self.sessions]
+        total = orders([len(it) for it in steps])
+        taken = min(most, total)
+        return [self.order_at(steps, number * total // taken) for number in range(taken)]
+
+    def order_at(self, steps, number):
+        """The order with this number, counted by which session goes first."""
+        left, order = [len(it) for it in steps], []
+        while any(left):
+            for session, own in enumerate(steps):
+                if not left[session]:
+                    continue
+                left[session] -= 1
+                below = orders(left)
+                if number < below:
+                    order.append(own[len(own) - left[session] - 1])
+                    break
+                number -= below
+                left[session] += 1
+        return order
+
+
+def orders(counts):
+    """How many ways there are to mix sessions of so many steps."""
+    ways, so_far = 1, 0
+    for count in counts:
+        so_far += count
+        ways *= math.comb(so_far, count)
+    return ways
+
+
+
+def written(value):
+    """A value as text; numbers without the zeros behind their point, as the engines keep other scales."""
+    return format(value.normalize(), "f") if isinstance(value, decimal.Decimal) else str(value)
 
 
 def run_sql(connection, sql):
@@ -74,7 +105,7 @@ def run_sql(connection, sql):
         cursor = connection.execute(sql)
         results = []
         while True:
-            rows = [tuple(str(it) for it in row) for row in cursor.fetchall()] if cursor.description else None
+            rows = [tuple(written(it) for it in row) for row in cursor.fetchall()] if cursor.description else None
             results.append(rows if rows is not None else cursor.statusmessage)
             if not cursor.nextset():
                 return results
@@ -113,7 +144,9 @@ def run_permutation(spec, steps, dsn):
     try:
         for session in sessions:
             for sql in session.own["setup"]:
-                run_sql(session.connection, sql)
+                state = run_sql(session.connection, sql)
+                if isinstance(state, str):
+                    return [("setup", False, state)]
         for place, step in enumerate(steps):
             number = spec.owner[step]
             session = sessions[number]
@@ -155,8 +188,8 @@ def cleanup(control, spec):
 
 def compare(spec, steps, own, peer):
     theirs = run_permutation(spec, steps, peer)
-    if theirs is None:
-        return "not valid", None, None
+    if theirs is None or theirs[0][0] == "setup":
+        return "not valid", None, theirs
     ours = run_permutation(spec, steps, own)
     if ours == theirs:
         return "same", ours, theirs
@@ -164,7 +197,10 @@ def compare(spec, steps, own, peer):
     refused = [it for it in states if it in ("0A000", "42601", "42883", "42704", "3F000")]
     if refused:
         return "refused", ours, theirs
-    if ours is None or [it[::2] for it in ours] != [it[::2] for it in theirs]:
+    if ours is None:
+        # A session had to go on while it still waited, which it does not on the peer.
+        return "other waits", ours, theirs
+    if [it[::2] for it in ours] != [it[::2] for it in theirs]:
         return "other result", ours, theirs
     return "other waits", ours, theirs
 
@@ -186,7 +222,7 @@ def main():
             print(f"{path.stem}: cannot be read: {error}")
             continue
         counts = collections.Counter()
-        for steps in spec.all_permutations()[: said.most]:
+        for steps in spec.all_permutations(said.most):
             verdict, ours, theirs = compare(spec, steps, said.own, said.peer)
             counts[verdict] += 1
             if said.show and verdict not in ("same", "not valid"):
