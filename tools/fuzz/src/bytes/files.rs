@@ -127,7 +127,7 @@ const PIECES: [&[u8]; 16] = [
 
 fn change(bytes: &mut Vec<u8>, other: &[u8], draw: &mut Draw) {
     if bytes.is_empty() {
-        bytes.extend_from_slice(*draw.pick::<&[u8]>(&PIECES));
+        bytes.extend_from_slice(draw.pick::<&[u8]>(&PIECES));
         return;
     }
     // What says how the rest is to be read stands at the ends of files.
