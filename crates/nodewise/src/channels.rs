@@ -3,7 +3,7 @@
 //! Key decision: what is said lies in an inbox of each session that listens, and its server is woken, which tells its client
 //! when no transaction is open.
 //!
-//! - Invariant: what a transaction says is heard by all in the order of the commits, or by nobody.
+//! - Invariant: what a transaction says is heard by all, as a whole and in one order, or by nobody.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 

@@ -55,6 +55,8 @@ impl Session {
             return Ok(done("CREATE TABLE"));
         }
         let old = self.make_room(&name, or_replace, cancel)?;
+        // Those of the table that goes; the new one may get its own under the same name.
+        let sequences = self.owned(&name, None);
         let defaults = self.defaults_of(&name, &columns)?;
         let identity = |(place, it): (usize, &ColumnDefinition)| match it.numbering {
             Some(Numbering::Identity { always, .. }) => {
@@ -87,10 +89,8 @@ impl Session {
         let table = table.with_rules(Arc::new(rules), &context)?;
         let table = self.catalog().create_or_replace(table);
         self.check_rules(&table, cancel)?;
-        if let Some(old) = &old {
-            self.drop_owned(&old.name, false, cancel)?;
-        }
         self.note(|| Operation::create(&table, old.is_some(), &[]))?;
+        sequences.iter().try_for_each(|it| self.remove_sequence(it, false, cancel))?;
         if old.is_none() {
             self.own(ObjectKind::Relation, &table.name)?;
         }

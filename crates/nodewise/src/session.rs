@@ -15,7 +15,6 @@ use crate::given_numbers::GivenNumbers;
 use crate::notice::Notice;
 use crate::reads::Reads;
 use crate::search_path::SearchPath;
-
 use crate::settings::Settings;
 use crate::similar_statements::SimilarStatements;
 use crate::sql_cursor::SqlCursors;

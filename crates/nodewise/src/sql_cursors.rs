@@ -132,7 +132,15 @@ impl Session {
 
     fn fetch_cursor(&mut self, name: &str, step: CursorStep, is_move: bool) -> SqlResult<Answer> {
         let mut cursor = self.cursors.remove(name).ok_or_else(|| no_cursor(name))?;
-        let passed = cursor.pass(self, step)?;
+        let passed = match cursor.pass(self, step) {
+            Ok(passed) => passed,
+            Err(error) => {
+                return Err(match cursor.source {
+                    Some(source) => self.fail(source, error),
+                    None => error,
+                });
+            }
+        };
         let count = passed.count;
         let answer = match is_move {
             true => done(format!("MOVE {count}")),

@@ -92,10 +92,10 @@ impl<'a> Binder<'a> {
             it.data_type.is_integer() && super::constant(it) == Some(&Value::Integer(0))
         };
         let none = || Expr::literal(Value::Text("-".into()), DataType::Text);
-        match (self.names_function(&left), self.names_function(&right)) {
-            (true, false) if is_zero(&right) => (left, none()),
-            (false, true) if is_zero(&left) => (none(), right),
-            _ => (left, right),
+        match () {
+            () if is_zero(&right) && self.names_function(&left) => (left, none()),
+            () if is_zero(&left) && self.names_function(&right) => (none(), right),
+            () => (left, right),
         }
     }
 
