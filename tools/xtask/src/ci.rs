@@ -1,5 +1,6 @@
 //! What a change must pass. All steps run, so that one red run tells everything; the tests come last and close it.
 
+use crate::summary::Summary;
 use crate::{suites, tidy};
 use std::path::Path;
 use std::process::Command;
@@ -22,7 +23,7 @@ pub fn run(root: &Path) -> bool {
     step("documentation", &mut || {
         cargo(root, &["doc", "--no-deps", "--workspace"], &[("RUSTDOCFLAGS", "-D warnings")])
     });
-    let mut summary = suites::Summary::default();
+    let mut summary = Summary::default();
     step("tests", &mut || {
         summary = suites::all(root, false);
         summary.passed_all()

@@ -6,13 +6,16 @@
 //! - Invariant: nothing is skipped in silence; what did not run is named with its reason.
 #![forbid(unsafe_code)]
 
+mod beside;
 mod ci;
 mod commands;
 mod dist;
 mod lab;
+mod programs;
 mod python;
 mod slt;
 mod suites;
+mod summary;
 mod tidy;
 
 use commands::COMMANDS;

@@ -1,5 +1,6 @@
 //! The Python package: built as it lies in the sources, and tested by Python.
 
+use crate::programs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -27,12 +28,7 @@ pub fn tests(root: &Path) -> Result<Command, String> {
 
 /// The folder in which the package lies, newly built.
 fn package(root: &Path) -> Result<PathBuf, String> {
-    // With the others: for this crate alone cargo would choose other features and build much anew.
-    let mut build = Command::new("cargo");
-    build.current_dir(root).args(["build", "--workspace", "--lib"]);
-    if !build.status().is_ok_and(|it| it.success()) {
-        return Err("cargo could not build the extension module".to_owned());
-    }
+    programs::built(root, programs::ALL).ok_or("cargo could not build the extension module")?;
     let package = root.join("target/python");
     let inside = package.join("nodewise");
     let copied = std::fs::create_dir_all(&inside).and_then(|()| {

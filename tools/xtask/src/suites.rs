@@ -3,7 +3,9 @@
 //!
 //! The last two need a build of their own (another cfg, another compiler), hence folders of their own under `target`.
 
-use crate::{lab, python};
+use crate::beside::Beside;
+use crate::summary::{Summary, end_of_process};
+use crate::{lab, programs, python};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -17,70 +19,6 @@ const MIRI_CRATES: &[&str] = &["bitpack", "memory"];
 
 /// The exit code of random queries when there is nobody to compare with.
 const NO_PEER: i32 = 3;
-
-/// What ran and what did not.
-#[derive(Default)]
-pub struct Summary {
-    passed: usize,
-    failed: usize,
-    /// Tests and suites that did not run, with the reason.
-    skipped: Vec<String>,
-    /// Names of failed tests, and suites that broke without a result.
-    failures: Vec<String>,
-    /// Each suite with the seconds that it took, its build among them.
-    took: Vec<(String, u64)>,
-}
-
-impl Summary {
-    /// True if something ran and nothing failed.
-    pub fn passed_all(&self) -> bool {
-        self.failed == 0 && self.passed > 0
-    }
-
-    /// Lists what failed and what was skipped, and closes with one line.
-    pub fn print(&self) {
-        for name in &self.failures {
-            println!("failed: {name}");
-        }
-        for reason in &self.skipped {
-            println!("skipped: {reason}");
-        }
-        let took: Vec<String> =
-            self.took.iter().map(|(name, it)| format!("{name} {it} s")).collect();
-        println!("took: {}", took.join(", "));
-        println!("{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped.len());
-    }
-
-    fn skip(&mut self, what: &str, why: &str) {
-        self.skipped.push(format!("{what}: {why}"));
-    }
-
-    /// Reads one line that the test harness or the documentation tests print.
-    fn read_line(&mut self, line: &str) {
-        if let Some(counts) = line.strip_prefix("test result: ") {
-            for part in counts.split(['.', ';']) {
-                let mut words = part.split_whitespace();
-                if let (Some(number), Some(word)) = (words.next(), words.next()) {
-                    match (number.parse::<usize>(), word) {
-                        (Ok(number), "passed") => self.passed += number,
-                        (Ok(number), "failed") => self.failed += number,
-                        _ => {}
-                    }
-                }
-            }
-        } else if let Some(test) = line.strip_prefix("test ") {
-            if let Some((name, reason)) = test.split_once(" ... ignored") {
-                let reason = reason.trim_start_matches(',').trim();
-                self.skip(
-                    name,
-                    if reason.is_empty() { "ignored, no reason given" } else { reason },
-                );
-            } else if let Some(name) = test.strip_suffix(" ... FAILED") {
-                self.failures.push(name.to_owned());
-            }
-        }
-    }
-}
 
 /// What property tests draw their cases from. It is fixed unless the caller sets it, so that a change is red for its own
 /// sake and red again when repeated; other seeds are tried beside (CONTRIBUTING).
@@ -110,6 +48,8 @@ pub fn all(root: &Path, quick: bool) -> Summary {
     }
     of_python(root, &mut summary);
     guests(root, &mut summary);
+    // Miri interprets on one core.
+    let miri = miri(root, &mut summary);
     fuzz(root, &mut summary);
     let mut loom = cargo(root);
     // Optimised: a model check runs its body for each of many thousand schedules.
@@ -119,7 +59,9 @@ pub fn all(root: &Path, quick: bool) -> Summary {
     }
     loom.env("RUSTFLAGS", "--cfg loom");
     stream("loom", loom, &mut summary);
-    miri(root, &mut summary);
+    if let Some(miri) = miri {
+        miri.end(&mut summary);
+    }
     summary
 }
 
@@ -138,10 +80,7 @@ fn of_python(root: &Path, summary: &mut Summary) {
     }
     match python::tests(root) {
         Ok(command) => stream("python", command, summary),
-        Err(message) => {
-            summary.failed += 1;
-            summary.failures.push(format!("python: {message}"));
-        }
+        Err(message) => summary.fail(format!("python: {message}")),
     }
 }
 
@@ -149,24 +88,24 @@ fn of_python(root: &Path, summary: &mut Summary) {
 fn guests(root: &Path, summary: &mut Summary) {
     let command = match lab::command(root, &["test"]) {
         Ok(command) => command,
-        Err(message) => {
-            summary.failed += 1;
-            return summary.failures.push(format!("lab: {message}"));
-        }
+        Err(message) => return summary.fail(format!("lab: {message}")),
     };
     if stream_unless("lab", command, Some(lab::MISSING), summary) {
         let why =
             "QEMU or a package that a guest needs cannot be had; its message above says what to do";
         summary.skip("lab", why);
         if std::env::var_os("CI").is_some() {
-            summary.failed += 1;
-            summary.failures.push("lab: it must not be skipped where CI is set".to_owned());
+            summary.fail("lab: it must not be skipped where CI is set".to_owned());
         }
     }
 }
 
 /// Random queries of a fixed seed, a minute of each kind at most; without PostgreSQL the one kind that needs it is skipped.
 fn fuzz(root: &Path, summary: &mut Summary) {
+    let programs = programs::built(root, programs::ALL).unwrap_or_default();
+    let Some(program) = programs::named(&programs, "fuzz") else {
+        return summary.fail("fuzz: cargo could not build it".to_owned());
+    };
     for (kind, queries, seconds) in [
         ("logic", "300", "55"),
         ("differ", "2000", "55"),
@@ -174,9 +113,16 @@ fn fuzz(root: &Path, summary: &mut Summary) {
         ("bytes", "400", "40"),
     ] {
         let name = format!("fuzz {kind}");
-        let mut command = cargo(root);
-        command.args(["run", "--quiet", "--package", "fuzz", "--", kind]);
-        command.args(["--seeds", "1", "--queries", queries, "--seconds", seconds]);
+        let mut command = Command::new(program);
+        command.current_dir(root).args([
+            kind,
+            "--seeds",
+            "1",
+            "--queries",
+            queries,
+            "--seconds",
+            seconds,
+        ]);
         command.args(["--reductions", "5", "--reduction-seconds", "5"]);
         let before = summary.failed;
         if stream_unless(&name, command, Some(NO_PEER), summary) {
@@ -203,8 +149,8 @@ fn cargo(root: &Path) -> Command {
     command
 }
 
-/// Miri comes with the nightly compiler only; it is fetched where rustup can, and named as skipped where not.
-fn miri(root: &Path, summary: &mut Summary) {
+/// Starts Miri. It comes with the nightly compiler only, which is fetched where rustup can, and named as skipped where not.
+fn miri(root: &Path, summary: &mut Summary) -> Option<Beside> {
     let quiet = |command: &mut Command| {
         let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success())
@@ -225,7 +171,8 @@ fn miri(root: &Path, summary: &mut Summary) {
         if !quiet(&mut rustup) || !present() {
             let why = "needs the nightly compiler with its components miri and rust-src, and rustup \
                        could not install them";
-            return summary.skip("miri", why);
+            summary.skip("miri", why);
+            return None;
         }
     }
     let mut command = Command::new("cargo");
@@ -243,7 +190,7 @@ fn miri(root: &Path, summary: &mut Summary) {
     }
     with_seed(&mut command);
     command.env("MIRIFLAGS", "-Zmiri-disable-isolation").env("CARGO_TERM_COLOR", "never");
-    stream("miri", command, summary);
+    Beside::start(root, "miri", command, summary)
 }
 
 /// Runs one suite with its output shown, and reads the results from it.
@@ -266,8 +213,7 @@ fn stream_unless(
     let mut child = match child {
         Ok(child) => child,
         Err(error) => {
-            summary.failed += 1;
-            summary.failures.push(format!("{name}: cannot run it: {error}"));
+            summary.fail(format!("{name}: cannot run it: {error}"));
             return false;
         }
     };
@@ -286,15 +232,7 @@ fn stream_unless(
     if missing.is_some() && status.as_ref().is_ok_and(|it| it.code() == missing) {
         return true;
     }
-    // A test that ends its process leaves no result line, and those that were still to run there ran not.
-    summary.failed += ends.len();
-    summary.failures.extend(ends.into_iter().map(|it| format!("{name}: {it}")));
-    let succeeded = status.is_ok_and(|it| it.success());
-    if !succeeded && summary.failed == before {
-        // It did not build: no result line says so.
-        summary.failed += 1;
-        summary.failures.push(format!("{name}: ended with an error and without a result"));
-    }
+    summary.close(name, before, ends, status.is_ok_and(|it| it.success()));
     false
 }
 
@@ -302,46 +240,12 @@ fn stream_unless(
 fn ends_of_processes(errors: impl Read) -> Vec<String> {
     let lines = BufReader::new(errors).lines().map_while(Result::ok);
     let shown = lines.inspect(|it| eprintln!("{it}"));
-    shown
-        .filter(|it| it.starts_with("  process didn't exit successfully"))
-        .map(|it| it.trim_start().to_owned())
-        .collect()
+    shown.filter_map(|it| end_of_process(&it)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn read(lines: &[&str]) -> Summary {
-        let mut summary = Summary::default();
-        lines.iter().for_each(|line| summary.read_line(line));
-        summary
-    }
-
-    #[test]
-    fn results_are_summed_over_all_binaries() {
-        let summary = read(&[
-            "test a ... ok",
-            "test b ... FAILED",
-            "test result: FAILED. 3 passed; 1 failed; 2 ignored; 0 measured; 0 filtered out; finished",
-            "test result: ok. 4 passed; 0 failed; 0 ignored; 0 measured; 9 filtered out; finished in 0s",
-        ]);
-        assert_eq!((summary.passed, summary.failed), (7, 1));
-        assert_eq!(summary.failures, ["b"]);
-        assert!(!summary.passed_all());
-    }
-
-    #[test]
-    fn an_ignored_test_is_named_with_its_reason() {
-        let summary = read(&["test slow ... ignored, needs two nodes", "test bare ... ignored"]);
-        assert_eq!(summary.skipped[0], "slow: needs two nodes");
-        assert_eq!(summary.skipped[1], "bare: ignored, no reason given");
-    }
-
-    #[test]
-    fn nothing_ran_is_not_a_pass() {
-        assert!(!Summary::default().passed_all());
-    }
 
     #[test]
     fn a_suite_that_cannot_start_fails() {
