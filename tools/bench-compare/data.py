@@ -74,34 +74,6 @@ def part_count(scale):
     return 200_000 * (1 + doublings)
 
 
-def clicks(connection, folder, scale):
-    """One wide table of web hits, 5 million per scale: skewed users, regions and phrases, long texts, many empty."""
-    rows = int(5_000_000 * scale)
-    users = max(rows // 6, 1)
-    connection.execute(f"""copy (
-        select cast(hash(i, 1) >> 1 as bigint) as watch_id,
-               timestamp '2013-07-01 00:00:00' + to_seconds(cast(i * (31 * 86400.0 / {rows}) as bigint)) as event_time,
-               cast(date '2013-07-01' + cast(i * 31 // {rows} as integer) as date) as event_date,
-               cast(floor(5000 * pow(fraction(i, 3), 4)) as integer) as counter_id,
-               cast(hash(u, 4) >> 1 as bigint) as user_id, cast(hash(u, 5) % 4294967296 as bigint) as client_ip,
-               cast(floor(6000 * pow(fraction(u, 6), 3)) as integer) as region_id,
-               url, length(url) as url_length, 'Page ' || page || ' of ' || site as title,
-               cast(if(fraction(i, 8) < 0.97, 0, 1 + pick(i, 9, 60)) as smallint) as adv_engine_id,
-               cast(if(phrase = '', 0, 1 + pick(i, 10, 30)) as smallint) as search_engine_id, phrase as search_phrase,
-               cast([0, 1024, 1280, 1366, 1440, 1600, 1920][1 + pick(u, 11, 7)] as smallint) as resolution_width,
-               if(fraction(u, 12) < 0.9, '', 'phone ' || pick(u, 13, 160)) as phone_model,
-               cast(fraction(i, 14) < 0.12 as integer) as is_refresh
-        from (select i, u, site, page, 'http://' || site || '/item/' || page || '?ref=' || pick(i, 15, 100) as url,
-                     if(fraction(i, 16) < 0.85, '',
-                        'words ' || cast(floor({rows} / 20 * pow(fraction(i, 17), 3)) as integer)) as phrase
-              from (select i, cast(floor({users} * pow(fraction(i, 2), 2)) as bigint) as u,
-                           ['shop', 'news', 'mail', 'maps', 'game'][1 + pick(i, 18, 5)]
-                               || cast(floor(2000 * pow(fraction(i, 19), 3)) as integer) || '.example' as site,
-                           cast(floor(100000 * pow(fraction(i, 20), 2)) as integer) as page
-                    from range(0, {rows}) as r(i)))
-        order by i) to '{folder}/hits.parquet' (format parquet)""")
-
-
 def scans(connection, folder, scale):
     """The table of P-HANA's scan workload: 10 million rows per scale, 20 columns of random integers that take the widths of
     17 to 26 bits in turn. The first two rows have the least and the greatest value, so that the width is what it says."""
@@ -136,7 +108,7 @@ def provide(name, folder, scale, source=None):
     connection = duckdb.connect()
     connection.execute("set enable_progress_bar = false")
     connection.execute(MACROS)
-    maker = {"ssb": ssb, "clicks": clicks, "scans": scans}.get(name)
+    maker = {"ssb": ssb, "scans": scans}.get(name)
     if maker:
         maker(connection, folder, scale)
     else:

@@ -21,6 +21,8 @@ import threading
 import time
 import warnings
 
+import reference
+
 
 def tables_in(folder):
     """Each Parquet file is a table called as the file."""
@@ -63,6 +65,7 @@ class DuckDB:
         warnings.filterwarnings("ignore", message="Arrow output on a DB-API result")
         self.version = duckdb.__version__
         self.connection = duckdb.connect(config={"threads": threads})
+        self.connection.execute(reference.NULLS)
         for table in tables_in(data):
             self.connection.execute(f"create table {table} as select * from '{data}/{table}.parquet'")
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes the reference answers of the 22 TPC-H queries.
+"""Makes the reference answers of the 22 TPC-H queries, or of the 99 of TPC-DS.
 
-    reference.py --scale 0.01 --data DIR [--postgres]
+    reference.py --scale 0.01 --data DIR [--suite tpcds] [--postgres]
 
-DIR holds the eight Parquet files of one scale, as `nodewise generate` writes them. DuckDB answers the queries
-over exactly these files, and the answers go to crates/nodewise/queries/tpch/answers/sfSCALE/qNN.csv, in the format
-that README.md beside them describes. With --postgres a PostgreSQL server of its own is started in a scratch folder,
-loaded with the same rows, and must give the same answers, or the script fails.
+DIR holds the Parquet files of one scale, as `nodewise generate` writes them. DuckDB answers the queries
+over exactly these files, and the answers go to answers/sfSCALE/qNN.csv beside the queries, in the format
+that crates/nodewise/queries/tpch/answers/README.md describes. With --postgres a PostgreSQL server of its own is started in
+a scratch folder, loaded with the same rows, and must give the same answers, or the script fails.
 """
 
 import argparse
@@ -17,6 +17,7 @@ import glob
 import io
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -24,16 +25,45 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 QUERIES = ROOT / "crates/nodewise/queries/tpch"
-TABLES = ["region", "nation", "supplier", "customer", "part", "partsupp", "orders", "lineitem"]
+SUITES = {"tpch": QUERIES, "tpcds": ROOT / "crates/bench/queries/tpcds"}
+CLICKBENCH = ROOT / "crates/bench/queries/clickbench"
+# DuckDB puts NULL last in any order; PostgreSQL and we put it first where the order descends.
+NULLS = "set default_null_order = 'nulls_last_on_asc_first_on_desc'"
 
-# Positions (from 1) of the ORDER BY keys in the select list. What they leave undecided may come in any order.
-ORDER = {
-    1: [1, 2], 2: [1, 3, 2, 4], 3: [2, 3], 4: [1], 5: [2], 6: [], 7: [1, 2, 3], 8: [1], 9: [1, 2], 10: [3],
-    11: [2], 12: [1], 13: [2, 1], 14: [], 15: [1], 16: [4, 1, 2, 3], 17: [], 18: [5, 4], 19: [], 20: [1],
-    21: [2, 1], 22: [1],
-}
-# Queries with a LIMIT: a tie across the cut would leave the answer open, so it is looked for.
-LIMIT = {2: 100, 3: 10, 10: 20, 18: 100, 21: 100}
+
+def pieces(text):
+    """Cuts a list at its commas, but not within brackets."""
+    depth, found = 0, [""]
+    for letter in text:
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if letter == "," and depth == 0:
+            found.append("")
+        else:
+            found[-1] += letter
+    return [" ".join(it.split()) for it in found]
+
+
+def outermost(sql, words):
+    """Where words begin last outside of all brackets; -1 when they are nowhere."""
+    return max((it.start() for it in re.finditer(words, sql) if sql.count("(", 0, it.start()) == sql.count(")", 0, it.start())),
+               default=-1)
+
+
+def keys_of(sql, names):
+    """Positions (from 1) of the ORDER BY keys in the select list, up to the first that is no column of it. What they leave
+    undecided may come in any order. And whether these are all keys."""
+    start = outermost(sql, r"\bORDER BY\b")
+    if start < 0:
+        return [], True
+    end = outermost(sql, r"\bLIMIT\b")
+    keys = []
+    for key in pieces(sql[start + len("ORDER BY") : end if end > start else len(sql)].rstrip().rstrip(";")):
+        name = key.removesuffix(" DESC").rsplit(".", 1)[-1]
+        if name not in names:
+            return keys, False
+        keys.append(names.index(name) + 1)
+    return keys, True
+
 
 BYTES_MAX = 200_000
 HEAD_ROWS = 100
@@ -101,7 +131,7 @@ def groups(rows, keys, kinds):
 
 
 def equal(expected, actual, keys, kinds, approx=1e-6):
-    """The comparison rule of answers/README.md; the Rust side is crates/nodewise/src/tpch/answers.rs."""
+    """The comparison rule of answers/README.md; the Rust side is crates/nodewise/src/reference.rs."""
     if len(expected) != len(actual):
         return f"{len(actual)} rows instead of {len(expected)}"
     at = 0
@@ -125,9 +155,7 @@ def equal(expected, actual, keys, kinds, approx=1e-6):
     return None
 
 
-def render(number, scale, names, kinds, rows):
-    keys = ORDER[number]
-
+def render(query, scale, names, kinds, rows, keys):
     def body(some):
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
@@ -136,7 +164,7 @@ def render(number, scale, names, kinds, rows):
         return out.getvalue()
 
     order = " ".join(str(k) for k in keys) or "none"
-    head = f"# query q{number:02}, scale {scale}, rows {len(rows)}, order {order}"
+    head = f"# query {query}, scale {scale}, rows {len(rows)}, order {order}"
     text = body(rows)
     if len(text) <= BYTES_MAX:
         return f"{head}\n{text}"
@@ -169,28 +197,33 @@ def fault_of(text, actual, approx=1e-6):
     return equal(rows, actual[: len(rows)], keys, kinds, approx)
 
 
-def duckdb_answers(data):
+def duckdb_answers(data, queries):
+    """Names, kinds, rows and keys of each query; and what no answer decides, because of a tie across its LIMIT."""
     import duckdb
 
     connection = duckdb.connect()
-    for table in TABLES:
-        connection.execute(f"create table {table} as select * from '{data}/{table}.parquet'")
-    answers = {}
-    for number in range(1, 23):
-        sql = (QUERIES / f"q{number:02}.sql").read_text()
+    connection.execute(NULLS)
+    for path in sorted(pathlib.Path(data).glob("*.parquet")):
+        connection.execute(f"create table {path.stem} as select * from '{path}'")
+    answers, ties = {}, []
+    for path in sorted(queries.glob("*.sql")):
+        sql = path.read_text()
         result = connection.execute(sql)
         names = [d[0] for d in result.description]
         kinds = [kind_of(d[1]) for d in result.description]
         rows = [[text_of(v) for v in row] for row in result.fetchall()]
-        if number in LIMIT and ORDER[number]:
-            open_ended = connection.execute(sql.replace(f"LIMIT {LIMIT[number]}", "")).fetchall()
-            cut = LIMIT[number]
+        keys, whole = keys_of(sql, names)
+        limit = re.search(r"LIMIT (\d+);\s*$", sql)
+        if limit and whole and len(keys) < len(names):
+            cut = int(limit[1])
+            open_ended = connection.execute(sql[: limit.start()]).fetchall()
             if len(open_ended) > cut:
-                last, next_ = ([text_of(open_ended[i][k - 1]) for k in ORDER[number]] for i in (cut - 1, cut))
-                if last == next_:
-                    sys.exit(f"q{number:02}: a tie across LIMIT {cut}: the answer is not determined")
-        answers[number] = (names, kinds, rows)
-    return connection, answers
+                last, next_ = ([text_of(open_ended[i][k - 1]) for k in keys] for i in (cut - 1, cut))
+                same = all(text_of(a) == text_of(b) for a, b in zip(open_ended[cut - 1], open_ended[cut]))
+                if last == next_ and not same:
+                    ties.append(f"{path.stem}: a tie across LIMIT {cut}: the answer is not determined")
+        answers[path.stem] = (names, kinds, rows, keys)
+    return connection, answers, ties
 
 
 class Postgres:
@@ -230,47 +263,54 @@ class Postgres:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def check_postgres(connection, answers):
+def check_postgres(connection, answers, queries):
     server = Postgres()
     bad = 0
     try:
-        for table in TABLES:
+        for (table,) in connection.execute("select table_name from duckdb_tables()").fetchall():
             columns = connection.execute(f"describe {table}").fetchall()
             server.psql(f"create table {table} ({', '.join(f'{c[0]} {c[1]}' for c in columns)})")
             out = io.StringIO()
             csv.writer(out, lineterminator="\n").writerows(
-                [[text_of(v) for v in row] for row in connection.execute(f"select * from {table}").fetchall()])
-            server.psql(f"copy {table} from stdin csv", out.getvalue())
-        server.psql("create index on lineitem (l_partkey); create index on lineitem (l_orderkey);"
-                    "create index on partsupp (ps_partkey); create index on orders (o_custkey); analyze")
-        for number, (_, kinds, rows) in answers.items():
-            sql = (QUERIES / f"q{number:02}.sql").read_text().rstrip().rstrip(";")
+                [["\\N" if v is None else text_of(v) for v in row]
+                 for row in connection.execute(f"select * from {table}").fetchall()])
+            server.psql(f"copy {table} from stdin (format csv, null '\\N')", out.getvalue())
+        if "q22" in answers and "q99" not in answers:
+            server.psql("create index on lineitem (l_partkey); create index on lineitem (l_orderkey);"
+                        "create index on partsupp (ps_partkey); create index on orders (o_custkey)")
+        server.psql("analyze")
+        for query, (_, kinds, rows, keys) in answers.items():
+            sql = (queries / f"{query}.sql").read_text().rstrip().rstrip(";")
             text = server.psql(f"copy ({sql}) to stdout (format csv, null 'NULL')")
-            fault = equal(rows, list(csv.reader(io.StringIO(text))), ORDER[number], kinds)
+            fault = equal(rows, list(csv.reader(io.StringIO(text))), keys, kinds)
             if fault:
                 bad += 1
-                print(f"q{number:02}: PostgreSQL disagrees: {fault}")
+                print(f"{query}: PostgreSQL disagrees: {fault}")
     finally:
         server.stop()
-    print(f"PostgreSQL: {22 - bad} of 22 answers equal DuckDB's")
+    print(f"PostgreSQL: {len(answers) - bad} of {len(answers)} answers equal DuckDB's")
     return bad
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", required=True, help="folder of the eight Parquet files")
+    parser.add_argument("--data", required=True, help="folder of the Parquet files")
     parser.add_argument("--scale", required=True, help="scale of that data, as it is to be written")
-    parser.add_argument("--out", help="where to write; default: answers/sfSCALE in the tree")
+    parser.add_argument("--suite", default="tpch", choices=list(SUITES))
+    parser.add_argument("--out", help="where to write; default: answers/sfSCALE beside the queries")
     parser.add_argument("--postgres", action="store_true", help="check against PostgreSQL as well")
     args = parser.parse_args()
-    out = pathlib.Path(args.out or QUERIES / "answers" / f"sf{args.scale}")
+    queries = SUITES[args.suite]
+    out = pathlib.Path(args.out or queries / "answers" / f"sf{args.scale}")
     out.mkdir(parents=True, exist_ok=True)
-    connection, answers = duckdb_answers(args.data)
-    for number, (names, kinds, rows) in answers.items():
-        text = render(number, args.scale, names, kinds, rows)
-        (out / f"q{number:02}.csv").write_text(text)
-        print(f"q{number:02}: {len(rows)} rows, {len(text)} bytes")
-    if args.postgres and check_postgres(connection, answers):
+    connection, answers, ties = duckdb_answers(args.data, queries)
+    if ties:
+        sys.exit("\n".join(ties))
+    for query, (names, kinds, rows, keys) in answers.items():
+        text = render(query, args.scale, names, kinds, rows, keys)
+        (out / f"{query}.csv").write_text(text)
+        print(f"{query}: {len(rows)} rows, {len(text)} bytes")
+    if args.postgres and check_postgres(connection, answers, queries):
         sys.exit(1)
 
 

@@ -29,6 +29,11 @@ def peers_python(folder, name="duckdb"):
 
 def provide(options):
     """Makes the data of a workload, unless they are there."""
+    if options.workload == "clickbench":
+        rows = str(round(1_000_000 * options.scale))
+        subprocess.run([options.nodewise, "generate", "clickbench", "--rows", rows, options.data], check=True,
+                       stdout=subprocess.DEVNULL)
+        return
     make = "import sys, data; data.provide(sys.argv[1], sys.argv[2], float(sys.argv[3]), sys.argv[4])"
     arguments = [options.workload, options.data, str(options.scale), options.source or ""]
     subprocess.run([peers_python(options.venv), "-c", make, *arguments], check=True, cwd=HERE)

@@ -11,8 +11,10 @@ use crate::scans::{ScanOptions, ScanRecord};
 use crate::workload::Loaded;
 
 /// What is known of a run beside its queries.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Facts {
+    /// What was run, as the head of a sentence: `TPC-H at scale 1`.
+    pub title: String,
     /// The scale; `None` when the workload has none.
     pub scale: Option<f64>,
     /// Workers that ran.
@@ -136,8 +138,14 @@ mod tests {
         records[1].verdict = Verdict::Right;
         records[2].verdict = Verdict::Failed(SqlError::new(SqlState::INTERNAL, "broken"));
         let loaded = Loaded { time: Nanos(2_000_000), rows: 1, bytes: Bytes(7) };
-        let facts =
-            Facts { scale: Some(0.1), threads: 2, plan_cache: false, loaded, peak: Bytes(9) };
+        let facts = Facts {
+            title: "TPC-H".into(),
+            scale: Some(0.1),
+            threads: 2,
+            plan_cache: false,
+            loaded,
+            peak: Bytes(9),
+        };
         let json = run_json(&facts, &records, true);
         assert_eq!(json["queries"][0]["times_ms"], json!([1.5]));
         assert_eq!(json["queries"][0]["planning_ms"], json!([0.5]));

@@ -3,34 +3,26 @@
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
-use nodewise::tpch::{TABLES, check, generate_on, has_reference, queries};
+use nodewise::tpch::{TABLES, check, data, has_reference, queries};
 use nodewise::{Database, Progress, Session, SqlResult};
 use stdx::Nanos;
 
 use crate::record::{QueryRecord, Verdict};
-use crate::workload::{Loaded, load_tables};
+use crate::workload::{Loaded, load_tables, numbered, provide};
 
 /// Where the Parquet files of a scale are when no folder is named.
 pub fn default_folder(scale: f64) -> PathBuf {
     std::env::temp_dir().join(format!("nodewise-tpch-{scale}"))
 }
 
-/// Sees to it that a folder holds the Parquet files of a scale. The span is what making them took, `None` when they
-/// were there. A folder of somebody else's files is taken as it is when all eight tables are there.
+/// Sees to it that a folder holds the Parquet files of a scale, as [`provide`] does.
 pub fn provide_data(
     database: &Database,
     folder: &Path,
     scale: f64,
     progress: &dyn Progress,
 ) -> SqlResult<Option<Nanos>> {
-    let complete = TABLES.iter().all(|it| folder.join(format!("{it}.parquet")).exists());
-    if complete && nodewise::tpch::scale_of(folder).is_none_or(|it| it == scale) {
-        return Ok(None);
-    }
-    let machine = database.machine();
-    let started = machine.now();
-    generate_on(database, folder, scale, progress)?;
-    Ok(Some(machine.now() - started))
+    provide(database, folder, &data(scale)?, progress)
 }
 
 /// Loads the eight tables of a folder.
@@ -41,12 +33,7 @@ pub fn load(session: &mut Session, folder: &Path) -> SqlResult<Loaded> {
 
 /// The queries of the given numbers, all 22 when none is given; an error names a number that is none.
 pub fn select(numbers: &[usize]) -> Result<Vec<QueryRecord>, usize> {
-    if let Some(&wrong) = numbers.iter().find(|&&it| it == 0 || it > queries().len()) {
-        return Err(wrong);
-    }
-    let wanted = |&(index, _): &(usize, _)| numbers.is_empty() || numbers.contains(&(index + 1));
-    let record = |(_, &(name, sql)): (usize, &(&str, &str))| QueryRecord::new(name, sql);
-    Ok(queries().iter().enumerate().filter(wanted).map(record).collect())
+    numbered(queries(), numbers)
 }
 
 /// Compares an answer with the one that is stored for a scale.

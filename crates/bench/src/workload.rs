@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nodewise::{Session, SqlError, SqlResult, SqlState};
+use nodewise::made_files::MadeData;
+use nodewise::{Database, Progress, Session, SqlError, SqlResult, SqlState};
 use stdx::{Bytes, Nanos};
 
 use crate::record::QueryRecord;
@@ -17,6 +18,33 @@ pub struct Loaded {
     pub rows: u64,
     /// Bytes of all tables in memory.
     pub bytes: Bytes,
+}
+
+/// Sees to it that a folder holds the Parquet files of generated tables. The span is what making them took, `None` when they
+/// were there. A folder of somebody else's files is taken as it is when all tables are there.
+pub fn provide(
+    database: &Database,
+    folder: &Path,
+    data: &MadeData,
+    progress: &dyn Progress,
+) -> SqlResult<Option<Nanos>> {
+    if data.is_complete(folder) {
+        return Ok(None);
+    }
+    let machine = database.machine();
+    let started = machine.now();
+    data.generate_on(database, folder, progress)?;
+    Ok(Some(machine.now() - started))
+}
+
+/// The queries of the given numbers, from 1 on; all when none is given. An error names a number that is none.
+pub fn numbered(queries: &[(&str, &str)], numbers: &[usize]) -> Result<Vec<QueryRecord>, usize> {
+    if let Some(&wrong) = numbers.iter().find(|&&it| it == 0 || it > queries.len()) {
+        return Err(wrong);
+    }
+    let wanted = |&(index, _): &(usize, _)| numbers.is_empty() || numbers.contains(&(index + 1));
+    let record = |(_, &(name, sql)): (usize, &(&str, &str))| QueryRecord::new(name, sql);
+    Ok(queries.iter().enumerate().filter(wanted).map(record).collect())
 }
 
 /// Loads Parquet files as tables of the given names.

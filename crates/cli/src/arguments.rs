@@ -11,6 +11,10 @@ pub use crate::pool_arguments::PoolArguments;
 use crate::pool_arguments::{at_least_one, loading, scale};
 use crate::reporting_arguments::ReportingArguments;
 use crate::serve_arguments::{PasswordArguments, ServeArguments};
+pub use crate::suite_arguments::{
+    ClickbenchArguments, DataArguments, GenerateArguments, GenerateHitsArguments, RoundArguments,
+    TpcdsArguments, TpchArguments, WorkloadArguments,
+};
 
 /// An analytical SQL database that knows on which NUMA node its data live.
 ///
@@ -71,6 +75,10 @@ pub enum ConfigCommand {
 pub enum BenchCommand {
     /// The 22 queries of TPC-H, in rounds
     Tpch(TpchArguments),
+    /// The 99 queries of TPC-DS, in rounds
+    Tpcds(TpcdsArguments),
+    /// 43 queries over one wide table of web hits, in the manner of ClickBench, in rounds
+    Clickbench(ClickbenchArguments),
     /// Any queries over any Parquet files, in rounds
     Workload(WorkloadArguments),
     /// The bandwidth at which the machine reads memory
@@ -100,6 +108,10 @@ pub enum BenchCommand {
 pub enum GenerateCommand {
     /// The eight tables of TPC-H
     Tpch(GenerateArguments),
+    /// The 24 tables of TPC-DS
+    Tpcds(GenerateArguments),
+    /// The table of web hits of `nodewise bench clickbench`
+    Clickbench(GenerateHitsArguments),
 }
 
 /// How to run SQL.
@@ -173,17 +185,6 @@ pub struct PlacementArguments {
     pub pool: PoolArguments,
 }
 
-/// Which TPC-H data.
-#[derive(Args, Debug)]
-pub struct DataArguments {
-    /// The scale: 1 is about 1 GB of text; 0.01, 0.1 and 1 have reference answers
-    #[arg(long, value_name = "S", default_value = "1", value_parser = scale)]
-    pub scale: f64,
-    /// Folder of the Parquet files, made when it has none; a folder for temporary files when not given
-    #[arg(long, value_name = "DIR")]
-    pub data: Option<PathBuf>,
-}
-
 /// `nodewise probe`.
 #[derive(Args, Debug)]
 pub struct ProbeArguments {
@@ -205,61 +206,6 @@ pub struct DemoArguments {
     pub data: DataArguments,
     #[command(flatten)]
     pub pool: PoolArguments,
-}
-
-/// `nodewise bench tpch`.
-#[derive(Args, Debug)]
-pub struct TpchArguments {
-    #[command(flatten)]
-    pub data: DataArguments,
-    #[command(flatten)]
-    pub pool: PoolArguments,
-    /// Timed rounds, after one to warm up
-    #[arg(long, value_name = "N", default_value = "5", value_parser = at_least_one)]
-    pub runs: usize,
-    /// Only these queries, by number
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub queries: Vec<usize>,
-    /// What each query may hold of memory, as 100MB; what takes more is written to temporary files
-    #[arg(long, value_name = "SIZE")]
-    pub memory_limit: Option<String>,
-    /// Use the plans of earlier rounds again; without it each run plans, as other engines do
-    #[arg(long)]
-    pub plan_cache: bool,
-    /// Tell where the time goes: each query step by step, and all together by kind of step
-    #[arg(long)]
-    pub profile: bool,
-    /// Then run so many pairs of refresh functions, with the queries between RF1 and RF2 and after them
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1")]
-    pub refresh: Option<u64>,
-    /// Write the times to this file as JSON
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-}
-
-/// `nodewise bench workload`.
-#[derive(Args, Debug)]
-pub struct WorkloadArguments {
-    /// Folder of Parquet files; each is a table called as the file
-    #[arg(long, value_name = "DIR")]
-    pub data: PathBuf,
-    /// Folder of SQL files; each holds one query
-    #[arg(long, value_name = "DIR")]
-    pub queries: PathBuf,
-    #[command(flatten)]
-    pub pool: PoolArguments,
-    /// Timed rounds, after one to warm up
-    #[arg(long, value_name = "N", default_value = "5", value_parser = at_least_one)]
-    pub runs: usize,
-    /// Use the plans of earlier rounds again; without it each run plans, as other engines do
-    #[arg(long)]
-    pub plan_cache: bool,
-    /// Tell where the time goes: each query step by step, and all together by kind of step
-    #[arg(long)]
-    pub profile: bool,
-    /// Write times and answers to this file as JSON
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
 }
 
 /// `nodewise bench memory`.
@@ -433,22 +379,6 @@ pub struct TraceArguments {
     pub pool: PoolArguments,
 }
 
-/// `nodewise generate tpch`.
-#[derive(Args, Debug)]
-pub struct GenerateArguments {
-    /// The scale: 1 is about 1 GB of text
-    #[arg(long, value_name = "S", default_value = "1", value_parser = scale)]
-    pub scale: f64,
-    /// Where the files go
-    #[arg(value_name = "DIR", required_unless_present = "out", conflicts_with = "out")]
-    pub dir: Option<PathBuf>,
-    /// Where the files go, by name
-    #[arg(long, value_name = "DIR", hide = true)]
-    pub out: Option<PathBuf>,
-    #[command(flatten)]
-    pub pool: PoolArguments,
-}
-
 /// What to simulate.
 #[derive(Args, Debug)]
 pub struct SimulateArguments {
@@ -614,6 +544,10 @@ mod tests {
         assert!(parse("nodewise demo --scale 0.1 --threads 2 --data d").is_ok());
         assert!(parse("nodewise -c a -c b --format csv").is_ok());
         assert!(parse("nodewise bench tpch --scale 1 --runs 3 --queries 1,6 --json f").is_ok());
+        assert!(parse("nodewise bench tpcds --scale 0.1 --runs 3 --queries 1,99 --data d").is_ok());
+        assert!(parse("nodewise generate tpcds --scale 0.1 d").is_ok());
+        assert!(parse("nodewise bench clickbench --rows 1000 --queries 43 --json f").is_ok());
+        assert!(parse("nodewise generate clickbench --rows 1000 d").is_ok());
         assert!(
             parse("nodewise bench workload --data d --queries q --plan-cache --profile").is_ok()
         );
@@ -653,6 +587,8 @@ mod tests {
             "nodewise generate tpch",
             "nodewise bench",
             "nodewise bench workload --data d",
+            "nodewise bench clickbench --rows 0",
+            "nodewise generate clickbench",
             "nodewise bench scans --selectivity 101",
             "nodewise bench scans --clients 0",
             "nodewise bench scans --data d --rows 5",

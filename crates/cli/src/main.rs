@@ -30,11 +30,12 @@ mod runner;
 mod serve_arguments;
 mod shell;
 mod splitter;
+mod suite_arguments;
 mod switches;
 
 use std::process::ExitCode;
 
-use crate::arguments::{BenchCommand, Command, ConfigCommand, GenerateCommand};
+use crate::arguments::{BenchCommand, Command, ConfigCommand};
 use crate::commands::reporting::Load;
 
 /// So that a shortage of memory ends statements, and not the tables.
@@ -66,6 +67,10 @@ fn main() -> ExitCode {
         Some(Command::Password(options)) => commands::serve::password(&options),
         Some(Command::Demo(options)) => commands::demo::run(&options),
         Some(Command::Bench(BenchCommand::Tpch(options))) => commands::bench::tpch(&options),
+        Some(Command::Bench(BenchCommand::Tpcds(options))) => commands::bench::tpcds(&options),
+        Some(Command::Bench(BenchCommand::Clickbench(options))) => {
+            commands::bench::clickbench(&options)
+        }
         Some(Command::Bench(BenchCommand::Workload(options))) => {
             commands::bench::workload(&options)
         }
@@ -89,9 +94,7 @@ fn main() -> ExitCode {
         Some(Command::Bench(BenchCommand::Scheduling(options))) => {
             commands::scheduling::run(&options)
         }
-        Some(Command::Generate(GenerateCommand::Tpch(options))) => {
-            commands::generate::run(&options)
-        }
+        Some(Command::Generate(command)) => commands::generate::run(&command),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,

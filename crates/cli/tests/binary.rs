@@ -214,6 +214,8 @@ fn wrong_arguments_end_with_code_2() {
         &["check"],
         &["demo", "--scale", "0"],
         &["bench", "tpch", "--queries", "23"],
+        &["bench", "tpcds", "--queries", "100"],
+        &["bench", "clickbench", "--queries", "44"],
         &["--threads", "none"],
         &["probe", "--fast"],
         &["probe", "node0"],

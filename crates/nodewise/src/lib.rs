@@ -3,7 +3,8 @@
 //! Key decision: the Machine is handed in, so the same database runs on Linux threads and in the simulator. Everything
 //! that crosses this border is plain data: SQL in, Arrow batches and [`SqlError`] out.
 //!
-//! Reading order: `database`, `session`, `execute` (the life of a statement), `statement`, `query`, `views`, `tpch`.
+//! Reading order: `database`, `session`, `execute` (the life of a statement), `statement`, `query`, `views`, `tpch`,
+//! `made_files` and `reference` (data and answers of benchmarks).
 //!
 //! - Invariant: errors widen here; nothing below a session reaches a user in another form than [`SqlError`].
 //! - Invariant: a statement sees one snapshot of the catalog; a failed statement leaves nothing behind.
@@ -47,6 +48,7 @@ mod key_locks;
 mod like;
 mod loading;
 mod locks;
+pub mod made_files;
 mod mapped;
 mod materialized;
 mod memory_reading;
@@ -75,6 +77,7 @@ mod read_check;
 mod reading;
 mod reads;
 mod recursion;
+pub mod reference;
 mod reference_locks;
 mod registering;
 mod reshape;

@@ -3,62 +3,178 @@
 use std::io::{Write, stdout};
 use std::path::Path;
 
+use bench::clickbench;
 use bench::memory::ReadBench;
 use bench::page_map;
-use bench::record::{QueryRecord, Verdict, geometric_mean, run_rounds};
+use bench::record::{Judge, QueryRecord, Verdict, geometric_mean, run_rounds};
 use bench::refresh::{Pair, RefreshReport};
 use bench::report::{Facts, run_json};
+use bench::tpcds;
 use bench::tpch::{default_folder, judge, select};
-use bench::workload::{load_tables, queries_in, tables_in};
+use bench::workload::{Loaded, load_tables, provide, queries_in, tables_in};
 use hardware::{Machine, MachineError};
 use nodewise::profile::{Scale, by_kind, steps_table};
 use nodewise::{Database, Session};
 use stdx::Bytes;
 use stdx::sync::Arc;
 
-use crate::arguments::{MemoryArguments, TpchArguments, WorkloadArguments};
+use crate::arguments::{
+    ClickbenchArguments, MemoryArguments, RoundArguments, TpcdsArguments, TpchArguments,
+    WorkloadArguments,
+};
 use crate::commands::results::{millis, report_faults, verdict, write_file};
 use crate::failure::Failure;
 use crate::opening::{open_database, open_session};
 use crate::progress;
 use nodewise::box_table::BoxTable;
 
-/// The 22 queries, in rounds.
+/// The 22 queries of TPC-H, in rounds.
 pub fn tpch(options: &TpchArguments) -> Result<bool, Failure> {
-    let mut records = select(&options.queries).map_err(|number| {
-        Failure::Arguments(format!("there is no query {number}; they go from 1 to 22"))
-    })?;
+    let mut records = select(&options.queries).map_err(|number| no_query(number, 22))?;
     let scale = options.data.scale;
-    let database = open_database(&options.pool)?;
-    let progress = progress::for_people(database.machine());
+    let rounds = &options.rounds;
+    let database = open_database(&rounds.pool)?;
     let folder = options.data.data.clone().unwrap_or_else(|| default_folder(scale));
+    let progress = progress::for_people(database.machine());
     bench::tpch::provide_data(&database, &folder, scale, &*progress)?;
     let mut session = open_session(&database);
     let loaded = bench::tpch::load(&mut session, &folder)?;
-    set_plan_cache(&mut session, options.plan_cache)?;
-    if let Some(limit) = &options.memory_limit {
-        session.execute(&format!("SET memory_limit = '{}'", limit.replace('\'', "''")))?;
-    }
-    run_rounds(&mut session, &mut records, &judge(scale), options.runs, &*progress);
-    let peak = database.machine().resident_bytes().0;
-    let (threads, plan_cache) = (database.workers(), options.plan_cache);
-    let facts = Facts { scale: Some(scale), threads, plan_cache, loaded, peak };
-    print_times(&database, &facts, &records)?;
-    if options.profile {
-        print_profile(&mut session, &records, options.runs)?;
-    }
-    let mut json = run_json(&facts, &records, false);
+    let suite = Suite {
+        title: format!("TPC-H at scale {scale}"),
+        scale: Some(scale),
+        loaded,
+        judge: &judge(scale),
+        answers: false,
+    };
+    let mut json = suite.run(&mut session, &mut records, rounds)?;
     let mut all: Vec<QueryRecord> = records.clone();
     if let Some(pairs) = options.refresh {
         let report =
-            RefreshReport::run(&mut session, scale, pairs, &records, options.runs, &*progress)?;
+            RefreshReport::run(&mut session, scale, pairs, &records, rounds.runs, &*progress)?;
         print_refresh(&report, &records)?;
         json["refresh"] = report.json(&records);
         all.extend(report.between.into_iter().chain(report.after));
     }
-    write_json(options.json.as_deref(), &json)?;
-    report_faults(&all);
-    Ok(all.iter().all(|it| matches!(it.verdict, Verdict::Right | Verdict::Unchecked)))
+    write_json(rounds.json.as_deref(), &json)?;
+    Ok(told(&all))
+}
+
+/// The 99 queries of TPC-DS, in rounds.
+pub fn tpcds(options: &TpcdsArguments) -> Result<bool, Failure> {
+    let mut records = tpcds::select(&options.queries).map_err(|number| no_query(number, 99))?;
+    let scale = options.scale;
+    let database = open_database(&options.rounds.pool)?;
+    let folder = options.data.clone().unwrap_or_else(|| tpcds::default_folder(scale));
+    let progress = progress::for_people(database.machine());
+    provide(&database, &folder, &tpcds::data(scale)?, &*progress)?;
+    let mut session = open_session(&database);
+    let loaded = tpcds::load(&mut session, &folder)?;
+    let suite = Suite {
+        title: format!("TPC-DS at scale {scale}"),
+        scale: Some(scale),
+        loaded,
+        judge: &tpcds::judge(scale),
+        answers: true,
+    };
+    let json = suite.run(&mut session, &mut records, &options.rounds)?;
+    write_json(options.rounds.json.as_deref(), &json)?;
+    Ok(told(&records))
+}
+
+/// The 43 queries over the table of web hits, in rounds.
+pub fn clickbench(options: &ClickbenchArguments) -> Result<bool, Failure> {
+    let selected = clickbench::select(&options.queries);
+    let mut records = selected.map_err(|number| no_query(number, clickbench::QUERIES.len()))?;
+    let rows = options.rows as u64;
+    let database = open_database(&options.rounds.pool)?;
+    let folder = options.data.clone().unwrap_or_else(|| clickbench::default_folder(rows));
+    let progress = progress::for_people(database.machine());
+    provide(&database, &folder, &clickbench::data(rows)?, &*progress)?;
+    let mut session = open_session(&database);
+    let loaded = clickbench::load(&mut session, &folder)?;
+    let suite = Suite {
+        title: format!("ClickBench's queries over {rows} rows"),
+        scale: None,
+        loaded,
+        judge: &|_, _| Verdict::Unchecked,
+        answers: true,
+    };
+    let json = suite.run(&mut session, &mut records, &options.rounds)?;
+    write_json(options.rounds.json.as_deref(), &json)?;
+    Ok(told(&records))
+}
+
+/// The queries of a folder over the Parquet files of another, in rounds.
+pub fn workload(options: &WorkloadArguments) -> Result<bool, Failure> {
+    let mut records = queries_in(&options.queries)?;
+    let tables = tables_in(&options.data)?;
+    let database = open_database(&options.rounds.pool)?;
+    let mut session = open_session(&database);
+    let loaded = load_tables(&mut session, &tables)?;
+    let suite = Suite {
+        title: "The workload".into(),
+        scale: None,
+        loaded,
+        judge: &|_, _| Verdict::Unchecked,
+        answers: true,
+    };
+    let json = suite.run(&mut session, &mut records, &options.rounds)?;
+    write_json(options.rounds.json.as_deref(), &json)?;
+    Ok(told(&records))
+}
+
+fn no_query(number: usize, last: usize) -> Failure {
+    Failure::Arguments(format!("there is no query {number}; they go from 1 to {last}"))
+}
+
+/// Tells what was wrong; whether nothing was.
+fn told(records: &[QueryRecord]) -> bool {
+    report_faults(records);
+    records.iter().all(|it| matches!(it.verdict, Verdict::Right | Verdict::Unchecked))
+}
+
+/// The queries of a benchmark over tables that are loaded.
+struct Suite<'a> {
+    /// What is run: `TPC-H at scale 1`.
+    title: String,
+    scale: Option<f64>,
+    loaded: Loaded,
+    judge: Judge<'a>,
+    /// Whether the report holds the answers.
+    answers: bool,
+}
+
+impl Suite<'_> {
+    /// Runs the rounds and prints what they took; the report as JSON.
+    fn run(
+        self,
+        session: &mut Session,
+        records: &mut [QueryRecord],
+        options: &RoundArguments,
+    ) -> Result<serde_json::Value, Failure> {
+        let database = session.database().clone();
+        let progress = progress::for_people(database.machine());
+        // A plan made in an earlier round costs nothing in the next, which no other engine is granted.
+        let plans = if options.plan_cache { "on" } else { "off" };
+        session.execute(&format!("SET plan_cache = {plans}"))?;
+        if let Some(limit) = &options.memory_limit {
+            session.execute(&format!("SET memory_limit = '{}'", limit.replace('\'', "''")))?;
+        }
+        run_rounds(session, records, self.judge, options.runs, &*progress);
+        let facts = Facts {
+            title: self.title,
+            scale: self.scale,
+            threads: database.workers(),
+            plan_cache: options.plan_cache,
+            loaded: self.loaded,
+            peak: database.machine().resident_bytes().0,
+        };
+        print_times(&database, &facts, records)?;
+        if options.profile {
+            print_profile(session, records, options.runs)?;
+        }
+        Ok(run_json(&facts, records, self.answers))
+    }
 }
 
 /// Times of the refresh functions, and what they did to the times of the queries.
@@ -78,34 +194,6 @@ fn print_refresh(report: &RefreshReport, before: &[QueryRecord]) -> Result<(), F
         out,
         "Queries took {between} times as long between RF1 and RF2 as before, and {after} times after all streams"
     )?;
-    Ok(())
-}
-
-/// The queries of a folder over the Parquet files of another, in rounds.
-pub fn workload(options: &WorkloadArguments) -> Result<bool, Failure> {
-    let mut records = queries_in(&options.queries)?;
-    let tables = tables_in(&options.data)?;
-    let database = open_database(&options.pool)?;
-    let progress = progress::for_people(database.machine());
-    let mut session = open_session(&database);
-    let loaded = load_tables(&mut session, &tables)?;
-    set_plan_cache(&mut session, options.plan_cache)?;
-    run_rounds(&mut session, &mut records, &|_, _| Verdict::Unchecked, options.runs, &*progress);
-    let peak = database.machine().resident_bytes().0;
-    let (threads, plan_cache) = (database.workers(), options.plan_cache);
-    let facts = Facts { scale: None, threads, plan_cache, loaded, peak };
-    print_times(&database, &facts, &records)?;
-    if options.profile {
-        print_profile(&mut session, &records, options.runs)?;
-    }
-    write_json(options.json.as_deref(), &run_json(&facts, &records, true))?;
-    report_faults(&records);
-    Ok(records.iter().all(|it| it.verdict == Verdict::Unchecked))
-}
-
-/// A plan made in an earlier round costs nothing in the next, which no other engine is granted.
-fn set_plan_cache(session: &mut Session, on: bool) -> Result<(), Failure> {
-    session.execute(if on { "SET plan_cache = on" } else { "SET plan_cache = off" })?;
     Ok(())
 }
 
@@ -138,7 +226,7 @@ fn print_times(database: &Database, facts: &Facts, records: &[QueryRecord]) -> R
         table.write_row(&mut out, row)?;
     }
     table.write_foot(&mut out)?;
-    let Facts { scale, threads, plan_cache, loaded, peak } = facts;
+    let Facts { title, threads, plan_cache, loaded, peak, .. } = facts;
     let planning = |it: &QueryRecord| it.planning.iter().min().copied();
     if let (Some(time), Some(planning)) = (
         geometric_mean(records.iter().map(QueryRecord::best)),
@@ -151,10 +239,9 @@ fn print_times(database: &Database, facts: &Facts, records: &[QueryRecord]) -> R
             "Geometric mean of the fastest runs: {time} ms, of planning: {planning} ms ({again})"
         )?;
     }
-    let what = scale.map_or_else(|| "The workload".to_owned(), |it| format!("TPC-H at scale {it}"));
     writeln!(
         out,
-        "{what}, {threads} workers on {}: loaded in {} to {}, at most {peak} of memory",
+        "{title}, {threads} workers on {}: loaded in {} to {}, at most {peak} of memory",
         database.machine().topology().name,
         loaded.time,
         loaded.bytes,

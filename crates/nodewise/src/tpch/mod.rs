@@ -10,9 +10,7 @@ mod queries;
 
 use arrow_array::RecordBatch;
 
-use crate::text::Cells;
-
-pub use generate::{generate, generate_on, scale_of};
+pub use generate::{data, generate, generate_on};
 pub use queries::queries;
 
 /// The eight tables; a file of each is called `NAME.parquet`.
@@ -30,16 +28,7 @@ pub fn check(name: &str, scale: f64, batches: &[RecordBatch]) -> Result<(), Stri
     let number: usize = number.ok_or_else(|| format!("there is no query {name}"))?;
     let reference = answers::reference(scale, number)
         .ok_or_else(|| format!("no answer of {name} is stored for scale {scale}"))?;
-    let mut rows = Vec::new();
-    for batch in batches {
-        let columns: Vec<Cells> = batch.columns().iter().map(Cells::new).collect();
-        for row in 0..batch.num_rows() {
-            rows.push(
-                columns.iter().map(|it| it.text(row).unwrap_or_else(|| "NULL".into())).collect(),
-            );
-        }
-    }
-    reference.check(&rows)
+    reference.check_batches(batches)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use types::{CatalogView, ColumnInfo, ColumnStatistics, DataType, TableId, TableI
 
 use crate::catalog::Tpch;
 
-/// The tables of SSB's and the web hits' queries, whose data an outside program makes.
+/// The tables of SSB's queries, and what ClickBench's need of theirs.
 const DECLARED: &str = "
 CREATE TABLE date_dim (d_datekey INTEGER, d_year INTEGER, d_yearmonthnum INTEGER, d_yearmonth TEXT,
     d_weeknuminyear INTEGER);
@@ -23,9 +23,12 @@ CREATE TABLE part (p_partkey INTEGER, p_mfgr TEXT, p_category TEXT, p_brand1 TEX
 CREATE TABLE lineorder (lo_orderkey INTEGER, lo_linenumber INTEGER, lo_custkey INTEGER, lo_partkey INTEGER,
     lo_suppkey INTEGER, lo_orderdate INTEGER, lo_quantity INTEGER, lo_extendedprice INTEGER, lo_discount INTEGER,
     lo_revenue INTEGER, lo_supplycost INTEGER, lo_tax INTEGER);
-CREATE TABLE hits (watch_id BIGINT, event_time TIMESTAMP, event_date DATE, counter_id INTEGER, user_id BIGINT,
-    client_ip BIGINT, region_id INTEGER, url TEXT, url_length BIGINT, title TEXT, adv_engine_id SMALLINT,
-    search_engine_id SMALLINT, search_phrase TEXT, resolution_width SMALLINT, phone_model TEXT, is_refresh INTEGER)";
+CREATE TABLE hits (watch_id BIGINT, title TEXT, event_time TIMESTAMP, event_date DATE, counter_id INTEGER,
+    client_ip INTEGER, region_id INTEGER, user_id BIGINT, url TEXT, referer TEXT, is_refresh SMALLINT,
+    resolution_width SMALLINT, mobile_phone SMALLINT, mobile_phone_model TEXT, trafic_source_id SMALLINT,
+    search_engine_id SMALLINT, search_phrase TEXT, adv_engine_id SMALLINT, window_client_width SMALLINT,
+    window_client_height SMALLINT, is_link SMALLINT, is_download SMALLINT, dont_count_hits SMALLINT,
+    referer_hash BIGINT, url_hash BIGINT)";
 
 /// Tables without rows.
 #[derive(Default)]
@@ -195,9 +198,8 @@ fn workloads_are_read_as_they_were_written() {
     let mut tally = Tally::default();
     let catalog = Declared::default();
     tally.script(&catalog, [DECLARED].into_iter());
-    let root = "../../tools/bench-compare/workloads";
-    let paths = [files(&format!("{root}/ssb"), "sql"), files(&format!("{root}/clicks"), "sql")];
-    let paths = paths.concat();
+    let ssb = "../../tools/bench-compare/workloads/ssb";
+    let paths = [files(ssb, "sql"), files("../bench/queries/clickbench", "sql")].concat();
     for path in &paths {
         tally.script(&catalog, [fs::read_to_string(path).unwrap().as_str()].into_iter());
     }

@@ -1,0 +1,1 @@
+SELECT avg(user_id) AS user_id FROM hits;

@@ -1,0 +1,1 @@
+SELECT count(DISTINCT search_phrase) AS phrases FROM hits;

@@ -1,0 +1,1 @@
+SELECT min(event_date) AS first, max(event_date) AS last FROM hits;

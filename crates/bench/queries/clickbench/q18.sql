@@ -1,0 +1,4 @@
+SELECT user_id, search_phrase, count(*) AS hits
+FROM hits
+GROUP BY user_id, search_phrase
+LIMIT 10;

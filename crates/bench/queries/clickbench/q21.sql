@@ -1,0 +1,1 @@
+SELECT count(*) AS hits FROM hits WHERE url LIKE '%google%';

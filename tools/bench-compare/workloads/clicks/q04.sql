@@ -1,1 +1,0 @@
-select avg(user_id) as mean from hits

@@ -1,1 +1,0 @@
-select count(distinct user_id) as users from hits

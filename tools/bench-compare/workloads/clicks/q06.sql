@@ -1,1 +1,0 @@
-select count(distinct search_phrase) as phrases from hits

@@ -1,1 +1,0 @@
-select search_engine_id, search_phrase, count(*) as hits from hits where search_phrase <> '' group by search_engine_id, search_phrase order by hits desc, search_engine_id, search_phrase limit 10
