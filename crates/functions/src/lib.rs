@@ -34,11 +34,13 @@
 //! - Invariant: no argument makes a kernel panic; arguments of other types than resolved are XX000.
 #![forbid(unsafe_code)]
 
+mod advisory;
 mod array;
 mod bucket;
 mod bytes;
 mod calendar;
 mod call;
+mod called_session;
 mod cast;
 mod choice;
 mod common;
@@ -78,12 +80,12 @@ mod to_number;
 mod volatility;
 mod zone;
 
+pub use called_session::{AdvisoryKey, AdvisoryLock, SessionCalls};
 pub use evaluate::evaluate;
 pub use invoke::invoke;
 pub use name::{REFUSED, lookup, names, refusal};
 pub use resolve::{Signature, resolve, resolve_call};
 pub use rows::negative as negative_rows;
 pub use sequences::{Sequences, count};
-pub use session_calls::SessionCalls;
 pub use texts::{ARRAY_BYTES_MAX, VALUE_BYTES_MAX};
 pub use volatility::{STABLE, Volatility, statement_constant, volatility};

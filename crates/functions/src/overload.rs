@@ -127,6 +127,16 @@ fn others(function: Function) -> &'static [Overload] {
         F::Nextval | F::Currval => const { &[fixed(&[Text], BIGINT)] },
         F::Lastval => const { &[fixed(&[], BIGINT)] },
         F::Setval => const { &[optional(&[Text, Integer, Boolean], 2, BIGINT)] },
+        F::PgAdvisoryUnlockAll => const { &[fixed(&[], TEXT)] },
+        F::PgAdvisoryLock
+        | F::PgAdvisoryLockShared
+        | F::PgAdvisoryXactLock
+        | F::PgAdvisoryXactLockShared => {
+            const { &[fixed(&[Integer], TEXT), fixed(&[Integer, Integer], TEXT)] }
+        }
+        it if it.is_advisory() => {
+            const { &[fixed(&[Integer], BOOLEAN), fixed(&[Integer, Integer], BOOLEAN)] }
+        }
         F::PgSleep => const { &[fixed(&[Double], TEXT)] },
         F::PgNotify => const { &[fixed(&[Text, Text], TEXT)] },
         F::PgCancelBackend => const { &[fixed(&[Integer], BOOLEAN)] },

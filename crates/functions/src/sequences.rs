@@ -9,7 +9,8 @@ use stdx::sync::Arc;
 use types::{DataType, SqlResult};
 
 use crate::call::Call;
-use crate::session_calls::{self, SessionCalls};
+use crate::called_session::SessionCalls;
+use crate::session_calls;
 
 /// The sequences that a statement sees, by name as `nextval` is given it: in lower case where it is not quoted, with a
 /// schema before it or without.

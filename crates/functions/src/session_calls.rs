@@ -1,7 +1,5 @@
 //! Functions that are called for what they do to the session of their statement, or to others ([`SessionCalls`]).
 
-use std::fmt;
-
 use arrow_array::builder::{BooleanBuilder, StringBuilder};
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef};
@@ -9,19 +7,9 @@ use plan::Function;
 use stdx::sync::Arc;
 use types::{DataType, SqlResult};
 
+use crate::advisory;
 use crate::call::Call;
-
-/// The session of a statement, and others.
-pub trait SessionCalls: Send + Sync + fmt::Debug {
-    /// The statement waits for so many seconds before it gives what it has made.
-    fn sleep(&self, seconds: f64) -> SqlResult<()>;
-    /// Sets a setting when the statement has ended well; `None` gives it back its default. Its value.
-    fn set(&self, name: &str, value: Option<&str>, local: bool) -> SqlResult<String>;
-    /// Says a text to a channel when the transaction commits. Errors: 22023.
-    fn notify(&self, channel: &str, payload: &str) -> SqlResult<()>;
-    /// Ends what a session runs, or all of the session; whether there is one. Errors: 42501.
-    fn end(&self, session: i64, whole: bool) -> SqlResult<bool>;
-}
+use crate::called_session::SessionCalls;
 
 /// Calls such a function row by row, in their order.
 pub(crate) fn call(
@@ -34,6 +22,7 @@ pub(crate) fn call(
         Function::PgCancelBackend | Function::PgTerminateBackend => {
             end(function, arguments, rows, session)
         }
+        it if it.is_advisory() => advisory::call(function, arguments, rows, session),
         _ => say(function, arguments, rows, session),
     }
 }

@@ -16,6 +16,7 @@ use storage::CatalogSnapshot;
 use types::{RoleId, SqlError, SqlState};
 
 use crate::CancelToken;
+use crate::session_locks::SessionLocks;
 use crate::transaction_state::{Modes, Writing};
 
 /// What a session is at.
@@ -25,6 +26,8 @@ pub(crate) struct Activity {
     pub(crate) user: AtomicU32,
     /// What the transaction, or the statement outside of one, has changed.
     pub(crate) writing: Arc<Mutex<Option<Writing>>>,
+    /// What the session and its transaction have locked that they do not write.
+    pub(crate) session_locks: Arc<SessionLocks>,
     /// The tables as all statements of the transaction see them; `None` where each sees what was committed before it.
     pub(crate) picture: Mutex<Option<Arc<CatalogSnapshot>>>,
     /// Whether it waits for another transaction.
@@ -200,6 +203,7 @@ impl State {
             false => return,
         };
         *activity.writing.lock() = None;
+        activity.session_locks.end_transaction();
         *activity.picture.lock() = None;
     }
 }
@@ -253,12 +257,15 @@ impl Registered {
     pub(crate) fn new(
         sessions: &Arc<Sessions>,
         session: u64,
-        (writing, running): (&Arc<Mutex<Option<Writing>>>, &Arc<Mutex<CancelToken>>),
+        writing: &Arc<Mutex<Option<Writing>>>,
+        session_locks: &Arc<SessionLocks>,
+        running: &Arc<Mutex<CancelToken>>,
     ) -> Self {
         let activity = Arc::new(Activity {
             session,
             user: AtomicU32::new(RoleId::BOOTSTRAP.0),
             writing: writing.clone(),
+            session_locks: session_locks.clone(),
             running: running.clone(),
             end: OnceLock::new(),
             picture: Mutex::default(),
@@ -283,5 +290,7 @@ impl Drop for Registered {
     fn drop(&mut self) {
         self.sessions.0.lock().remove(&self.activity.session);
         *self.writing.lock() = None;
+        self.session_locks.end_transaction();
+        self.session_locks.unlock_all();
     }
 }

@@ -17,6 +17,7 @@ pub(crate) struct Asked {
 pub(crate) struct Inside {
     pub(crate) sleep: Nanos,
     pub(crate) settings: Vec<(String, Option<String>, bool)>,
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Asked {

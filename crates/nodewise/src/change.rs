@@ -88,6 +88,15 @@ impl Session {
             }
             self.load_files(statement, &catalog, cancel)?;
             let change = plan_plain_change(statement, &catalog)?;
+            // Tables that it changes or locks rows of it locks itself.
+            let mut read = catalog.asked_tables();
+            let own = || change.locks.iter().map(|it| &it.table).chain([&change.table]);
+            read.retain(|it| !own().any(|name| catalog.is_called(*it, name)));
+            if self.wait_to_read(&read, cancel)? {
+                drop(catalog);
+                self.refresh()?;
+                continue;
+            }
             let planning = database.machine.now() - started;
             let tables = catalog.tables(&change.plan);
             drop(catalog);

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod activity;
+mod advisory_waits;
 mod answer;
 pub mod arrow;
 mod asked;
@@ -74,6 +75,7 @@ pub mod profile;
 mod progress;
 mod query;
 mod read_check;
+mod read_locks;
 mod reading;
 mod reads;
 mod recursion;
@@ -95,6 +97,7 @@ mod sequence_ddl;
 mod sequences;
 mod session;
 mod session_calls;
+mod session_locks;
 mod setting;
 mod settings;
 mod similar_planning;

@@ -1,18 +1,21 @@
 //! Locks of rows and keys: of two transactions that want to change the same row, or to give two rows the same key, the later
 //! one waits for the end of the other (docs/design/08-transactions.md, "locks").
 //!
-//! Key decision: one waits for the end of a transaction, never for a lock. A statement takes all its locks or none, so that
-//! who waits in its first statement is in nobody's way.
+//! Key decision: one waits for the end of who holds a lock, never for a lock. A statement takes all its locks or none, so that
+//! who waits in its first statement is in nobody's way. Who lets go of some locks before its end wakes all who wait for it, and they
+//! look again.
 //!
 //! - Invariant: who has changed a row holds a lock until it ends; who writes alone does so while nobody else holds one.
+//! - Invariant: what holders of one session have is never in each other's way.
 
 use std::collections::{BTreeMap, HashMap};
 
 use scheduler::{Admission, Admitted};
+use stdx::sync::atomic::{AtomicUsize, Ordering};
 use stdx::sync::{Arc, Mutex};
 use types::{LockMode, LockModes, SqlError, SqlState, TableId};
 
-/// What is locked: a row by its id, a hash of a key of a rule, or all of a table.
+/// What is locked: a row by its id, a hash of a key of a rule, all of a table, or a number of a program's.
 pub(crate) type Thing = (TableId, Locked, u64);
 
 /// A lock that is wanted.
@@ -26,17 +29,25 @@ pub(crate) enum Locked {
     /// Of the rule with this number.
     Key(u32),
     Row,
+    /// A number that means what programs mean by it, of no table; whether it is one of two halves.
+    Advisory(bool),
 }
 
 /// All locks of a database.
 #[derive(Default)]
-pub(crate) struct Locks(Mutex<Inside>);
+pub(crate) struct Locks {
+    inside: Mutex<Inside>,
+    /// How many tables somebody has for itself alone, in ACCESS EXCLUSIVE mode.
+    exclusive: AtomicUsize,
+}
 
 #[derive(Default)]
 struct Inside {
     last: u64,
     held: HashMap<Thing, Vec<Held>>,
-    owners: BTreeMap<u64, Holder>,
+    holders: BTreeMap<u64, Holder>,
+    /// What sessions wait for.
+    waits: BTreeMap<u64, Wait>,
     /// Who writes alone.
     alone: Option<u64>,
     /// Who waits to write alone; nobody else begins to write before.
@@ -47,16 +58,37 @@ struct Inside {
 #[derive(Clone, Copy)]
 struct Held {
     owner: u64,
+    session: u64,
     modes: LockModes,
 }
 
 struct Holder {
-    /// The session of the transaction.
     session: u64,
+    kind: HolderKind,
     /// Made when somebody waits for it.
     end: Option<End>,
-    things: Vec<Thing>,
-    waits_for: Option<u64>,
+    /// What it took, in order, and the modes in which it held that before.
+    log: Vec<(Thing, LockModes)>,
+}
+
+/// Who holds locks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HolderKind {
+    /// A transaction that writes, or locks what it may write.
+    Writer,
+    /// A transaction, without regard to whether it writes.
+    Transaction,
+    /// A session.
+    Session,
+}
+
+/// What a session waits for.
+#[derive(Clone, Copy)]
+struct Wait {
+    /// Who waits, of the session.
+    owner: u64,
+    other: Other,
+    wanted: Option<Lock>,
 }
 
 /// A lock that is held, for people.
@@ -67,15 +99,18 @@ pub(crate) struct HeldLock {
     pub(crate) mode: LockMode,
 }
 
-/// A transaction that may hold locks, for people.
+/// Somebody who may hold locks, for people.
 pub(crate) struct SeenOwner {
     pub(crate) owner: u64,
     pub(crate) session: u64,
-    /// The transaction whose end it waits for.
+    pub(crate) kind: HolderKind,
+    /// Whose end it waits for.
     pub(crate) waits_for: Option<u64>,
+    /// For which lock, where it is one of people's.
+    pub(crate) wanted: Option<Lock>,
 }
 
-/// The end of a transaction: through the gate goes who waits for it, once the place there is free.
+/// The end of a holder: through the gate goes who waits for it, once the place there is free.
 struct End {
     gate: Arc<Admission>,
     _place: Option<Admitted>,
@@ -90,61 +125,107 @@ impl End {
     }
 }
 
-/// A transaction that may hold locks; dropping it lets go of them.
+/// Somebody who may hold locks; dropping it lets go of them.
 pub(crate) struct Owner {
     locks: Arc<Locks>,
     number: u64,
 }
 
-/// A transaction that is in the way.
+/// Who is in the way.
 pub(crate) type Other = u64;
 
 impl Locks {
-    /// A transaction of a session, without locks.
-    pub(crate) fn owner(self: &Arc<Self>, session: u64) -> Owner {
-        let mut inside = self.0.lock();
+    /// Somebody of a session, without locks.
+    pub(crate) fn owner(self: &Arc<Self>, session: u64, kind: HolderKind) -> Owner {
+        let mut inside = self.inside.lock();
         inside.last += 1;
         let number = inside.last;
-        let holder = Holder { session, end: None, things: Vec::new(), waits_for: None };
-        inside.owners.insert(number, holder);
+        let holder = Holder { session, kind, end: None, log: Vec::new() };
+        inside.holders.insert(number, holder);
         Owner { locks: self.clone(), number }
     }
 
     /// Takes all of some locks, or tells who is in the way.
     pub(crate) fn take(&self, owner: u64, wanted: &[Lock]) -> Result<(), Other> {
-        let mut inside = self.0.lock();
-        let has_locks = inside.owners.get(&owner).is_some_and(|it| !it.things.is_empty());
-        let first = inside.alone.or(inside.wants_alone.filter(|_| !has_locks));
-        let others = wanted.iter().filter_map(|it| inside.in_the_way(owner, it));
-        if let Some(other) = first.into_iter().filter(|it| *it != owner).chain(others).next() {
+        let mut inside = self.inside.lock();
+        let Some(holder) = inside.holders.get(&owner) else { return Ok(()) };
+        let session = holder.session;
+        let waits_for_alone = holder.kind == HolderKind::Writer;
+        let first = inside.alone.or(inside.wants_alone.filter(|_| holder.log.is_empty()));
+        let first = first.filter(|it| *it != owner && waits_for_alone);
+        let others = wanted.iter().filter_map(|it| inside.in_the_way(session, it));
+        if let Some(other) = first.into_iter().chain(others).next() {
             return Err(other);
         }
-        let Inside { held, owners, .. } = &mut *inside;
+        let Inside { held, holders, .. } = &mut *inside;
+        let Some(holder) = holders.get_mut(&owner) else { return Ok(()) };
         for (thing, mode) in wanted {
             let of_thing = held.entry(*thing).or_default();
-            match of_thing.iter_mut().find(|it| it.owner == owner) {
-                Some(known) => known.modes = known.modes.with(*mode),
-                None => {
-                    of_thing.push(Held { owner, modes: LockModes::default().with(*mode) });
-                    owners.get_mut(&owner).into_iter().for_each(|it| it.things.push(*thing));
+            let known = of_thing.iter_mut().find(|it| it.owner == owner);
+            let before = known.as_ref().map_or(LockModes::default(), |it| it.modes);
+            let modes = before.with(*mode);
+            match known {
+                Some(known) => known.modes = modes,
+                None => of_thing.push(Held { owner, session, modes }),
+            }
+            if modes != before {
+                holder.log.push((*thing, before));
+                if *mode == LockMode::AccessExclusive {
+                    self.exclusive.fetch_add(1, Ordering::Release);
                 }
             }
         }
         Ok(())
     }
 
+    /// How much somebody has taken, to go back to ([`Locks::release_behind`]).
+    pub(crate) fn mark(&self, owner: u64) -> usize {
+        self.inside.lock().holders.get(&owner).map_or(0, |it| it.log.len())
+    }
+
+    /// Lets go of all that somebody has taken since a mark; those who wait for it look again.
+    pub(crate) fn release_behind(&self, owner: u64, mark: usize) {
+        let mut inside = self.inside.lock();
+        let Inside { held, holders, .. } = &mut *inside;
+        let Some(holder) = holders.get_mut(&owner).filter(|it| it.log.len() > mark) else { return };
+        for (thing, before) in holder.log.drain(mark..).rev() {
+            self.set_modes(held, owner, thing, before);
+        }
+        let end = holder.end.take();
+        drop(inside);
+        drop(end);
+    }
+
+    /// Lets go of a lock of a session; those who wait for it look again.
+    pub(crate) fn release(&self, owner: u64, (thing, mode): Lock) {
+        let mut inside = self.inside.lock();
+        let Inside { held, holders, .. } = &mut *inside;
+        let Some(holder) = holders.get_mut(&owner) else { return };
+        let own = held.get(&thing).and_then(|it| it.iter().find(|it| it.owner == owner));
+        let left = own.map_or(LockModes::default(), |it| it.modes.without(mode));
+        self.set_modes(held, owner, thing, left);
+        if left == LockModes::default() {
+            holder.log.retain(|it| it.0 != thing);
+        }
+        let end = holder.end.take();
+        drop(inside);
+        drop(end);
+    }
+
     /// Whether nobody else is in the way of some locks.
     pub(crate) fn are_free(&self, owner: u64, wanted: &[Lock]) -> bool {
-        let inside = self.0.lock();
-        wanted.iter().all(|it| inside.in_the_way(owner, it).is_none())
+        let inside = self.inside.lock();
+        let session = inside.session_of(owner);
+        wanted.iter().all(|it| inside.in_the_way(session, it).is_none())
     }
 
     /// The rows of a table that one cannot lock, because others have them.
     pub(crate) fn rows_of_others(&self, owner: u64, table: TableId, mode: LockMode) -> Vec<u64> {
-        let inside = self.0.lock();
+        let inside = self.inside.lock();
+        let session = inside.session_of(owner);
         let rows = inside.held.keys().filter(|it| it.0 == table && it.1 == Locked::Row);
         let mut rows: Vec<u64> = rows
-            .filter(|it| inside.in_the_way(owner, &(**it, mode)).is_some())
+            .filter(|it| inside.in_the_way(session, &(**it, mode)).is_some())
             .map(|it| it.2)
             .collect();
         rows.sort_unstable();
@@ -153,12 +234,11 @@ impl Locks {
 
     /// All locks that are held, by what is locked.
     pub(crate) fn list(&self) -> Vec<HeldLock> {
-        let inside = self.0.lock();
+        let inside = self.inside.lock();
         let mut all = Vec::new();
         for (thing, held) in &inside.held {
-            for Held { owner, modes } in held {
-                let session = inside.owners.get(owner).map_or(0, |it| it.session);
-                let (thing, owner) = (*thing, *owner);
+            for Held { owner, session, modes } in held {
+                let (thing, owner, session) = (*thing, *owner, *session);
                 all.extend(modes.iter().map(|mode| HeldLock { thing, session, owner, mode }));
             }
         }
@@ -166,81 +246,81 @@ impl Locks {
         all
     }
 
-    /// All transactions that may hold locks, by their numbers.
+    /// All who may hold locks, by their numbers.
     pub(crate) fn owners(&self) -> Vec<SeenOwner> {
-        let inside = self.0.lock();
+        let inside = self.inside.lock();
         let seen = |(owner, it): (&u64, &Holder)| {
-            let (owner, session, waits_for) = (*owner, it.session, it.waits_for);
-            SeenOwner { owner, session, waits_for }
+            let wait = inside.waits.get(&it.session).filter(|it| it.owner == *owner);
+            let (waits_for, wanted) = (wait.map(|it| it.other), wait.and_then(|it| it.wanted));
+            let (owner, session, kind) = (*owner, it.session, it.kind);
+            SeenOwner { owner, session, kind, waits_for, wanted }
         };
-        inside.owners.iter().map(seen).collect()
+        inside.holders.iter().map(seen).collect()
     }
 
     /// Makes it the only one that writes, or tells who is in the way; then nobody else begins to write before it.
     pub(crate) fn take_alone(&self, owner: u64) -> Result<(), Other> {
-        let mut inside = self.0.lock();
+        let mut inside = self.inside.lock();
         if let Some(first) = inside.alone.or(inside.wants_alone).filter(|it| *it != owner) {
             return Err(first);
         }
         inside.wants_alone = Some(owner);
-        let mut others = inside.owners.iter().filter(|it| *it.0 != owner);
-        if let Some((other, _)) = others.find(|it| !it.1.things.is_empty()) {
+        let mut others = inside.holders.iter().filter(|it| *it.0 != owner);
+        let is_writer = |it: &Holder| it.kind == HolderKind::Writer && !it.log.is_empty();
+        if let Some((other, _)) = others.find(|it| is_writer(it.1)) {
             return Err(*other);
         }
         (inside.alone, inside.wants_alone) = (Some(owner), None);
         Ok(())
     }
 
-    /// Notes that a transaction waits for another one, and tells through what; nothing where that one has ended.
+    /// Notes that somebody waits for another one, perhaps for a lock that people know, and tells through what; nothing where that one
+    /// has ended.
     ///
-    /// Errors: 40P01 if that one waits for this.
+    /// Errors: 40P01 if the session of that one waits for this.
     pub(crate) fn wait(
         &self,
         owner: u64,
         other: Other,
+        wanted: Option<Lock>,
     ) -> Result<Option<Arc<Admission>>, SqlError> {
-        let mut inside = self.0.lock();
+        let mut inside = self.inside.lock();
+        let session = inside.session_of(owner);
         let mut next = Some(other);
         while let Some(at) = next {
-            if at == owner {
+            let at = inside.session_of(at);
+            if at == session {
                 return Err(SqlError::new(SqlState("40P01"), "deadlock detected").with_hint(
                     "Two transactions wait for one another; this one may succeed if it is tried again.",
                 ));
             }
-            next = inside.owners.get(&at).and_then(|it| it.waits_for);
+            next = inside.waits.get(&at).map(|it| it.other);
         }
-        let of_other = inside.owners.get_mut(&other);
+        let of_other = inside.holders.get_mut(&other);
         let end = of_other.map(|it| it.end.get_or_insert_with(End::new).gate.clone());
-        if let Some(holder) = inside.owners.get_mut(&owner) {
-            holder.waits_for = Some(other);
-        }
+        inside.waits.insert(session, Wait { owner, other, wanted });
         Ok(end)
     }
 
-    /// A transaction does not wait any more. One that has given up does not want to write alone either, and those who let it
+    /// Somebody does not wait any more. One that has given up does not want to write alone either, and those who let it
     /// go first look again.
     pub(crate) fn stop_waiting(&self, owner: u64, gave_up: bool) {
-        let mut inside = self.0.lock();
-        let wanted = inside.wants_alone == Some(owner);
-        let Some(holder) = inside.owners.get_mut(&owner) else { return };
-        holder.waits_for = None;
-        if gave_up && wanted {
-            let end = holder.end.take();
+        let mut inside = self.inside.lock();
+        let session = inside.session_of(owner);
+        inside.waits.remove(&session);
+        if gave_up && inside.wants_alone == Some(owner) {
             inside.wants_alone = None;
+            let end = inside.holders.get_mut(&owner).and_then(|it| it.end.take());
             drop(inside);
             drop(end);
         }
     }
 
     fn end(&self, owner: u64) {
-        let mut inside = self.0.lock();
-        let holder = inside.owners.remove(&owner);
-        for thing in holder.iter().flat_map(|it| &it.things) {
-            let Some(held) = inside.held.get_mut(thing) else { continue };
-            held.retain(|it| it.owner != owner);
-            if held.is_empty() {
-                inside.held.remove(thing);
-            }
+        let mut inside = self.inside.lock();
+        let holder = inside.holders.remove(&owner);
+        for (thing, _) in holder.iter().flat_map(|it| &it.log) {
+            self.set_modes(&mut inside.held, owner, *thing, LockModes::default());
         }
         inside.alone = inside.alone.filter(|it| *it != owner);
         inside.wants_alone = inside.wants_alone.filter(|it| *it != owner);
@@ -248,13 +328,46 @@ impl Locks {
         drop(inside);
         drop(holder);
     }
+
+    /// Whether somebody has a table for itself alone.
+    pub(crate) fn has_exclusive(&self) -> bool {
+        self.exclusive.load(Ordering::Acquire) > 0
+    }
+
+    /// From now on somebody holds a thing in these modes, if any.
+    fn set_modes(
+        &self,
+        held: &mut HashMap<Thing, Vec<Held>>,
+        owner: u64,
+        thing: Thing,
+        modes: LockModes,
+    ) {
+        let Some(of_thing) = held.get_mut(&thing) else { return };
+        let Some(place) = of_thing.iter().position(|it| it.owner == owner) else { return };
+        let was_exclusive = of_thing[place].modes.has(LockMode::AccessExclusive);
+        if was_exclusive && !modes.has(LockMode::AccessExclusive) {
+            self.exclusive.fetch_sub(1, Ordering::Release);
+        }
+        of_thing[place].modes = modes;
+        if modes == LockModes::default() {
+            of_thing.remove(place);
+        }
+        if of_thing.is_empty() {
+            held.remove(&thing);
+        }
+    }
 }
 
 impl Inside {
-    /// Who else holds a thing in a mode that excludes the one that is wanted.
-    fn in_the_way(&self, owner: u64, (thing, mode): &Lock) -> Option<Other> {
+    /// Zero of one that has ended, which nobody waits for.
+    fn session_of(&self, owner: u64) -> u64 {
+        self.holders.get(&owner).map_or(0, |it| it.session)
+    }
+
+    /// Who of another session holds a thing in a mode that excludes the one that is wanted.
+    fn in_the_way(&self, session: u64, (thing, mode): &Lock) -> Option<Other> {
         let held = self.held.get(thing)?;
-        held.iter().find(|it| it.owner != owner && it.modes.exclude(*mode)).map(|it| it.owner)
+        held.iter().find(|it| it.session != session && it.modes.exclude(*mode)).map(|it| it.owner)
     }
 }
 
@@ -271,84 +384,4 @@ impl Drop for Owner {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const TABLE: TableId = TableId(1);
-
-    fn row(id: u64) -> Lock {
-        ((TABLE, Locked::Row, id), LockMode::ForUpdate)
-    }
-
-    #[test]
-    fn several_share_a_row_and_whose_strength_excludes_waits() {
-        let locks = Arc::new(Locks::default());
-        let [a, b, c] = [1, 2, 3].map(|it| locks.owner(it));
-        let shared = ((TABLE, Locked::Row, 7), LockMode::ForShare);
-        let updated = ((TABLE, Locked::Row, 7), LockMode::ForNoKeyUpdate);
-        let key = ((TABLE, Locked::Row, 7), LockMode::ForKeyShare);
-        assert_eq!(locks.take(a.number(), &[shared]), Ok(()));
-        assert_eq!(locks.take(b.number(), &[shared]), Ok(()));
-        assert_eq!(locks.take(c.number(), &[updated]), Err(a.number()));
-        assert_eq!(locks.take(a.number(), &[updated]), Err(b.number()), "b shares it");
-        assert_eq!(locks.rows_of_others(c.number(), TABLE, LockMode::ForUpdate), [7]);
-        assert!(locks.rows_of_others(c.number(), TABLE, LockMode::ForShare).is_empty());
-        drop(b);
-        assert_eq!(locks.take(a.number(), &[updated]), Ok(()));
-        assert_eq!(locks.take(c.number(), &[key]), Ok(()));
-        assert_eq!(locks.take(c.number(), &[shared]), Err(a.number()));
-        let seen = locks.list();
-        let seen: Vec<_> = seen.iter().map(|it| (it.session, it.mode)).collect();
-        let of_a = [(1, LockMode::ForShare), (1, LockMode::ForNoKeyUpdate)];
-        assert_eq!(seen, [of_a[0], of_a[1], (3, LockMode::ForKeyShare)]);
-        drop((a, c));
-        assert!(locks.list().is_empty() && locks.owners().is_empty());
-    }
-
-    #[test]
-    fn locks_are_taken_all_or_none_and_go_with_their_owner() {
-        let locks = Arc::new(Locks::default());
-        let (a, b) = (locks.owner(1), locks.owner(2));
-        assert_eq!(locks.take(a.number(), &[row(1), row(2)]), Ok(()));
-        assert_eq!(locks.take(a.number(), &[row(1), row(3)]), Ok(()));
-        assert_eq!(locks.take(b.number(), &[row(4), row(3)]), Err(a.number()));
-        assert_eq!(locks.take(a.number(), &[row(4)]), Ok(()), "b has none");
-        assert_eq!(
-            locks.take(b.number(), &[((TABLE, Locked::Key(0), 1), LockMode::ForUpdate)]),
-            Ok(())
-        );
-        assert!(locks.wait(b.number(), a.number()).unwrap().is_some());
-        assert_eq!(locks.wait(a.number(), b.number()).err().unwrap().state.0, "40P01");
-        locks.stop_waiting(b.number(), false);
-        assert!(locks.wait(a.number(), b.number()).unwrap().is_some());
-        let number = a.number();
-        drop(a);
-        assert!(locks.wait(b.number(), number).unwrap().is_none());
-        assert_eq!(locks.take(b.number(), &[row(1), row(4)]), Ok(()));
-        drop(b);
-        assert!(locks.0.lock().held.is_empty() && locks.0.lock().owners.is_empty());
-    }
-
-    #[test]
-    fn who_writes_alone_waits_for_those_who_write_and_lets_nobody_begin() {
-        let locks = Arc::new(Locks::default());
-        let [a, b, c] = [1, 2, 3].map(|it| locks.owner(it));
-        assert_eq!(locks.take(a.number(), &[row(1)]), Ok(()));
-        assert_eq!(locks.take_alone(b.number()), Err(a.number()));
-        assert_eq!(locks.take(c.number(), &[row(9)]), Err(b.number()));
-        assert_eq!(locks.take_alone(c.number()), Err(b.number()));
-        assert_eq!(locks.take(a.number(), &[row(2)]), Ok(()), "who has begun goes on");
-        locks.stop_waiting(b.number(), true);
-        assert_eq!(locks.take(c.number(), &[row(9)]), Ok(()), "nobody waits any more");
-        assert_eq!(locks.take_alone(b.number()), Err(a.number()));
-        drop(a);
-        assert_eq!(locks.take_alone(b.number()), Err(c.number()));
-        drop(c);
-        let c = locks.owner(3);
-        assert_eq!(locks.take_alone(b.number()), Ok(()));
-        assert_eq!(locks.take(b.number(), &[row(1)]), Ok(()));
-        assert_eq!(locks.take(c.number(), &[row(9)]), Err(b.number()));
-        drop(b);
-        assert_eq!(locks.take_alone(c.number()), Ok(()));
-    }
-}
+mod tests;

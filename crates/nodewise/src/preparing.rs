@@ -301,6 +301,12 @@ impl Session {
         loop {
             let (generic, snapshot) = self.refreshed_generic(inner)?;
             self.check_asked(&generic.asked)?;
+            if let GenericPlan::Query(..) = &generic.plan {
+                let tables: Vec<_> = generic.basis.tables().collect();
+                if self.wait_to_read(&tables, cancel)? {
+                    continue;
+                }
+            }
             // Checked against the types, but each value stands as it is where it is finer than its type.
             let zone = self.settings.client.zone();
             let Some(mut values) = converted(values, &generic.types, &zone)? else { break };

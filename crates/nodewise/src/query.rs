@@ -55,7 +55,8 @@ impl Session {
         cancel: &CancelToken,
         adjust: impl FnOnce(&mut Plan) -> SqlResult<()>,
     ) -> SqlResult<Finished> {
-        self.run_on(&StatementCatalog::new(self), query, cancel, adjust)
+        let (catalog, planned) = self.planned_to_read(query, cancel, adjust)?;
+        self.run_planned(&catalog, planned, cancel)
     }
 
     /// [`Session::run_adjusted`] on some tables.
@@ -66,8 +67,18 @@ impl Session {
         cancel: &CancelToken,
         adjust: impl FnOnce(&mut Plan) -> SqlResult<()>,
     ) -> SqlResult<Finished> {
+        let planned = self.planned(catalog, query, cancel, adjust)?;
+        self.run_planned(catalog, planned, cancel)
+    }
+
+    fn run_planned(
+        &self,
+        catalog: &StatementCatalog<'_>,
+        planned: Planned,
+        cancel: &CancelToken,
+    ) -> SqlResult<Finished> {
         let machine = &self.database.machine;
-        let Planned { plan, planning, .. } = self.planned(catalog, query, cancel, adjust)?;
+        let Planned { plan, planning, .. } = planned;
         let planned = machine.now();
         let executed = self.run_plan(&plan, catalog.tables(&plan), cancel)?;
         let execution = machine.now() - planned;
@@ -104,7 +115,9 @@ impl Session {
         tables: Tables,
         cancel: &CancelToken,
     ) -> SqlResult<Executed> {
-        execute(plan, &self.query_context(plan, tables, cancel)?.0)
+        let executed = execute(plan, &self.query_context(plan, tables, cancel)?.0)?;
+        self.wait_for_advisory(cancel)?;
+        Ok(executed)
     }
 
     /// What a plan needs to run on some tables, once it may; and whether it works on tables, and so has a place among those that

@@ -4,7 +4,7 @@
 use arrow_array::ArrayRef;
 use stdx::sync::Arc;
 use storage::{CatalogSnapshot, Table, TableDesign};
-use types::{ColumnId, ForeignKey, LockMode, SqlResult};
+use types::{ColumnId, ForeignKey, LockMode, SqlResult, SqlState};
 
 use crate::changed_keys::Keys;
 use crate::conflict::{concurrent_update, no_transaction};
@@ -44,7 +44,8 @@ impl Session {
 
     /// What the tables would be if the transaction committed now.
     ///
-    /// Errors: 40001 where a row that it has changed is gone, and keys that are there (23505).
+    /// Errors: 40001 where a row that it has changed is gone, and keys that are there: 23505, or 40001 where the transaction
+    /// is serializable and has looked for such a key, as no picture without it can be kept any more.
     pub(crate) fn changes_on_newest(&self) -> SqlResult<Arc<CatalogSnapshot>> {
         let (newest, _) = self.database.newest();
         let Some(writing) = self.taken_writing() else { return Ok(newest) };
@@ -54,8 +55,13 @@ impl Session {
         let context = self.build_context(&team, &progress, &stop, &plain);
         let from = (&*writing.began, &*writing.branch);
         let onto = (&newest, &**self.database.head());
-        let branch = writing.changes.clone().rebased(from, onto, Extent::Flat, &context)?;
-        Ok(branch.snapshot())
+        match writing.changes.clone().rebased(from, onto, Extent::Flat, &context) {
+            Err(error) if error.state == SqlState::UNIQUE_VIOLATION => {
+                self.check_reads(&writing, &newest)?;
+                Err(error)
+            }
+            branch => Ok(branch?.snapshot()),
+        }
     }
 
     /// Refuses (40001) to change a table to which others refer that did not when the picture of the transaction was taken.

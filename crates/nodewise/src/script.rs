@@ -9,9 +9,10 @@ use stdx::sync::Arc;
 use storage::CatalogSnapshot;
 use types::SqlResult;
 
+use crate::foreign_keys::queried;
 use crate::plan_cache::CachedPlan;
 use crate::similar_statements::Similar;
-use crate::starting::Started;
+use crate::starting::{Begun, Started};
 use crate::{Answer, Session, Value};
 
 /// The statements of a text that have not run yet.
@@ -106,6 +107,12 @@ impl Session {
         Some(match step {
             Step::Planned(cached, snapshot) => self.start(&text, |session, cancel| {
                 session.check_asked(&cached.asked)?;
+                let tables: Vec<_> = cached.basis.tables().collect();
+                if session.wait_to_read(&tables, cancel)? {
+                    // The tables may be other ones now.
+                    let rows = session.begin_select(&queried(&text)?, None, cancel)?;
+                    return Ok(Begun::Rows(Box::new(rows)));
+                }
                 session.note_reads(&cached.plan, &cached.unknown);
                 session.begin_plan_on(&cached.plan, &snapshot, &cached.schema, cancel)
             }),

@@ -15,6 +15,7 @@ use crate::given_numbers::GivenNumbers;
 use crate::notice::Notice;
 use crate::reads::Reads;
 use crate::search_path::SearchPath;
+use crate::session_locks::SessionLocks;
 use crate::settings::Settings;
 use crate::similar_statements::SimilarStatements;
 use crate::sql_cursor::SqlCursors;
@@ -23,7 +24,7 @@ use crate::under_way::UnderWay;
 use crate::{CancelToken, Database, NoProgress, Prepared, Progress};
 
 /// Notices kept for a client that does not take them.
-const NOTICES_MAX: usize = 100;
+pub(crate) const NOTICES_MAX: usize = 100;
 
 /// A client of a database. Statements of one session run one after the other.
 pub struct Session {
@@ -49,6 +50,8 @@ pub struct Session {
     pub(crate) block: Option<Block>,
     /// What the transaction, or the statement outside of one, has changed.
     pub(crate) writing: Arc<Mutex<Option<Writing>>>,
+    /// What it and its transaction have locked that they do not write.
+    pub(crate) session_locks: Arc<SessionLocks>,
     /// What it was given of sequences.
     pub(crate) numbers: Arc<GivenNumbers>,
     /// What the transaction has read, if it is serializable.
@@ -105,10 +108,17 @@ impl Session {
     fn new(database: Arc<Database>) -> Self {
         let number = database.statements.next_session();
         let writing = Arc::default();
+        let session_locks = SessionLocks::new(&database.locks, number);
         let channels = OwnChannels::new(&database.channels, number);
         let running = Arc::new(Mutex::new(CancelToken::new()));
         Self {
-            activity: Registered::new(&database.sessions, number, (&writing, &running)),
+            activity: Registered::new(
+                &database.sessions,
+                number,
+                &writing,
+                &session_locks,
+                &running,
+            ),
             number,
             levels: 0,
             under_way: None,
@@ -123,6 +133,7 @@ impl Session {
             effects: Arc::default(),
             block: None,
             writing,
+            session_locks,
             numbers: Arc::default(),
             told: ClientSettings::default(),
             client: Client::default(),

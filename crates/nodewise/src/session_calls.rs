@@ -1,4 +1,4 @@
-//! What functions do to the session of their statement, and to others: `set_config`, `pg_sleep`, `pg_notify`, `pg_cancel_backend`.
+//! What functions do to the session of their statement, and to others: `set_config`, `pg_sleep`, `pg_notify`, `pg_cancel_backend`, advisory locks.
 //!
 //! Key decision: a call is made by a worker, which must neither wait nor change a session that others look at. It notes what is
 //! asked, and the session does it when the workers have done their part.
@@ -6,15 +6,18 @@
 use std::fmt;
 
 use execution::cancelled;
-use functions::SessionCalls;
+use functions::{AdvisoryKey, AdvisoryLock, SessionCalls};
 use stdx::Nanos;
 use stdx::sync::Arc;
 use stdx::sync::atomic::Ordering;
-use types::{RoleId, SqlError, SqlResult, SqlState};
+use types::{LockMode, RoleId, SqlError, SqlResult, SqlState};
 
 use crate::asked::{Asked, Inside};
 use crate::channels::{Said, SaidInTransaction, check_notification};
+use crate::notice::Notice;
 use crate::roles::Authority;
+use crate::session::NOTICES_MAX;
+use crate::session_locks::SessionLocks;
 use crate::settings::Settings;
 use crate::{CancelToken, Database, Session};
 
@@ -29,6 +32,7 @@ pub(crate) struct OwnCalls {
     asked: Arc<Asked>,
     said: SaidInTransaction,
     database: Arc<Database>,
+    locks: Arc<SessionLocks>,
     /// Who runs the statement; `None` of the superuser that is always there.
     role: Option<RoleId>,
 }
@@ -46,16 +50,19 @@ impl Session {
             asked: self.effects.clone(),
             said: self.channels.said(),
             database: self.database.clone(),
+            locks: self.session_locks.clone(),
             role: Some(self.role()).filter(|it| *it != RoleId::BOOTSTRAP),
         }
     }
 
     /// Does what calls have asked, of a statement that has gone well so far.
     pub(crate) fn do_asked(&mut self, cancel: &CancelToken) -> SqlResult<()> {
+        self.wait_for_advisory(cancel)?;
         if !self.effects.any.swap(false, Ordering::Acquire) {
             return Ok(());
         }
-        let Inside { sleep, settings } = std::mem::take(&mut *self.effects.inside.lock());
+        let Inside { sleep, settings, warnings } = std::mem::take(&mut *self.effects.inside.lock());
+        warnings.into_iter().for_each(|it| self.notice(Notice::warning("01000", it)));
         for (name, value, local) in settings {
             self.set_own(&name, value.as_deref(), local)?;
         }
@@ -74,6 +81,7 @@ impl Session {
 
     /// Forgets what calls have asked of a statement that has failed.
     pub(crate) fn forget_asked(&self) {
+        self.forget_advisory();
         if self.effects.any.swap(false, Ordering::Acquire) {
             *self.effects.inside.lock() = Inside::default();
         }
@@ -131,5 +139,27 @@ impl SessionCalls for OwnCalls {
             }
         }
         Ok(sessions.end(session, whole))
+    }
+
+    fn lock(&self, key: AdvisoryKey, asked: AdvisoryLock) -> bool {
+        self.locks.ask(key, asked)
+    }
+
+    fn unlock(&self, key: AdvisoryKey, shared: bool) -> bool {
+        let had = self.locks.unlock(key, shared);
+        if !had {
+            let mode = if shared { LockMode::Share } else { LockMode::Exclusive };
+            let warning = format!("you don't own a lock of type {}", mode.catalog_name());
+            self.asked.note(|it| {
+                if it.warnings.len() < NOTICES_MAX {
+                    it.warnings.push(warning);
+                }
+            });
+        }
+        had
+    }
+
+    fn unlock_all(&self) {
+        self.locks.unlock_all();
     }
 }

@@ -300,9 +300,8 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<BegunRows> {
         let started = self.database.machine.now();
-        let catalog = StatementCatalog::new(self);
-        let Planned { plan, basis, unknown, asked, planning } =
-            self.planned(&catalog, query, cancel, |_| Ok(()))?;
+        let (catalog, planned) = self.planned_to_read(query, cancel, |_| Ok(()))?;
+        let Planned { plan, basis, unknown, asked, planning } = planned;
         let rows = self.begin_plan(&plan, catalog.tables(&plan), cancel)?;
         if let (Some(text), Some(basis)) = (text, basis) {
             let options = self.settings.planning();

@@ -198,6 +198,20 @@ impl<'a> StatementCatalog<'a> {
         })
     }
 
+    /// The same as ids.
+    pub(crate) fn asked_tables(&self) -> Vec<TableId> {
+        let mut asked = self.asked.lock().clone();
+        asked.retain(|it| self.snapshot.by_id(*it).is_some());
+        asked.sort_unstable();
+        asked.dedup();
+        asked
+    }
+
+    /// Whether a table has a name.
+    pub(crate) fn is_called(&self, table: TableId, name: &str) -> bool {
+        self.snapshot.by_id(table).is_some_and(|it| it.name == name)
+    }
+
     /// [`StatementCatalog::basis`] of a plan, of which some tables are read in ways that its scans do not tell.
     pub(crate) fn basis_of(&self, plan: &Plan, unknown: &[TableId]) -> Option<Basis> {
         self.basis().map(|it| self.of_scan(it, plan, unknown))

@@ -64,6 +64,7 @@ impl Session {
             self.prepared.clear();
             self.end_cursors(|_| true);
             self.channels.say(Said::Unlisten(None));
+            self.session_locks.unlock_all();
             self.settings.roles = Default::default();
             self.reset_all()?;
         }

@@ -98,18 +98,25 @@ impl Session {
             self.channels.end(ended.is_ok());
         }
         match (&mut self.block, &ended) {
-            (None, Err(_)) => *self.writing.lock() = None,
+            (None, Err(_)) => self.let_go(),
+            (None, Ok(_)) => self.session_locks.end_transaction(),
             (Some(block), Err(_)) => {
                 block.failed = true;
                 // Nothing brings it back, so that nobody has to wait for ROLLBACK.
                 if block.savepoints.is_empty() {
-                    *self.writing.lock() = None;
+                    self.let_go();
                 }
             }
-            (_, Ok(_)) => {}
+            (Some(_), Ok(_)) => {}
         }
         self.leave();
         ended
+    }
+
+    /// Forgets what the transaction has written, and lets go of what it has locked.
+    fn let_go(&self) {
+        *self.writing.lock() = None;
+        self.session_locks.end_transaction();
     }
 
     /// First committer wins. Rows are looked after as they are changed; of one that writes alone, a table that it has changed,
@@ -282,6 +289,7 @@ impl Session {
         } else if let Some(lasting) = block.lasting {
             self.settings = *lasting;
         }
+        self.session_locks.end_transaction();
         let is_committed = commit && published.is_ok();
         self.channels.end(is_committed);
         self.end_cursors_of_transaction(is_committed);
@@ -325,17 +333,29 @@ impl Session {
         self.settings = settings.clone();
         self.channels.go_back(said);
         self.back_to(&written)?;
+        self.release_behind(&written);
         self.end_cursors_behind(place + 1);
         Ok(done("ROLLBACK"))
     }
 
     /// How far the transaction has come with what it writes.
     pub(crate) fn writing_mark(&self) -> WritingMark {
-        let writing = self.writing.lock();
-        let Some(it) = &*writing else { return WritingMark::default() };
+        let (writing, advisory) = (self.writing.lock(), self.session_locks.mark());
+        let Some(it) = &*writing else {
+            return WritingMark { advisory, ..WritingMark::default() };
+        };
         let tables = it.turn.is_some().then(|| it.branch.snapshot());
         let (changes, recorded) = (it.changes.mark(), it.record.length());
-        WritingMark { tables, changes, recorded, deferred: it.deferred.len() }
+        let (deferred, locked) = (it.deferred.len(), self.database.locks.mark(it.owner.number()));
+        WritingMark { tables, changes, recorded, deferred, locked, advisory }
+    }
+
+    /// Lets go of what the transaction has locked since.
+    fn release_behind(&self, mark: &WritingMark) {
+        if let Ok(owner) = self.lock_owner() {
+            self.database.locks.release_behind(owner, mark.locked);
+        }
+        self.session_locks.release_behind(mark.advisory);
     }
 
     /// Undoes what the transaction has written since.

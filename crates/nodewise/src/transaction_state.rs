@@ -85,6 +85,10 @@ pub(crate) struct WritingMark {
     pub(crate) recorded: usize,
     /// How much foreign keys had put off.
     pub(crate) deferred: usize,
+    /// How much it had locked of what it writes.
+    pub(crate) locked: usize,
+    /// And of other things.
+    pub(crate) advisory: usize,
 }
 
 /// What a transaction that writes has beside its block.

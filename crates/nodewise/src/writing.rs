@@ -18,7 +18,7 @@ use crate::change::Replaced;
 use crate::committing::{RowChange, is_alike};
 use crate::conflict::{concurrent_update, no_transaction};
 use crate::key_locks::KeysOfChange;
-use crate::locks::{Locks, Other};
+use crate::locks::{HolderKind, Lock, Locks, Other};
 use crate::parallel::LoadProgress;
 use crate::row_changes::{Extent, Mark, RowChanges, is_same, positions_in};
 use crate::transaction_state::Writing;
@@ -46,7 +46,7 @@ impl Session {
         let (newest, needs) = self.database.newest();
         let began = self.activity.picture.lock().clone().unwrap_or(newest);
         let branch = Arc::new(self.database.head().branch(began.clone()));
-        let owner = self.database.locks.owner(self.number);
+        let owner = self.database.locks.owner(self.number, HolderKind::Writer);
         let (turn, commits, asked, deferred) = (None, None, BTreeSet::new(), Vec::new());
         let changes = RowChanges::default();
         let (record, loads) = (Record::default(), Vec::new());
@@ -186,16 +186,24 @@ impl Session {
         cancel: &CancelToken,
         take: impl Fn(&Locks, u64) -> Result<(), Other>,
     ) -> SqlResult<()> {
+        self.wait_for((self.lock_owner()?, None), cancel, take)
+    }
+
+    /// The same for any holder of the session, perhaps for a lock that people know.
+    pub(crate) fn wait_for(
+        &self,
+        (owner, wanted): (u64, Option<Lock>),
+        cancel: &CancelToken,
+        take: impl Fn(&Locks, u64) -> Result<(), Other>,
+    ) -> SqlResult<()> {
         let locks = &self.database.locks;
-        let owner = self.writing.lock().as_ref().map(|it| it.owner.number());
-        let owner = owner.ok_or_else(no_transaction)?;
         let Err(mut other) = take(locks, owner) else { return Ok(()) };
         self.waiting(|| {
             let (database, class) = (&self.database, self.control(cancel).policy().class);
             let timeout = self.settings.scheduling.lock_timeout;
             let deadline = (timeout.0 > 0).then(|| database.machine.now() + timeout);
             let waited = loop {
-                let pass = match locks.wait(owner, other) {
+                let pass = match locks.wait(owner, other, wanted) {
                     Ok(Some(end)) => end.enter(&database.scheduler, class, cancel, deadline),
                     Ok(None) => match take(locks, owner) {
                         Ok(()) => break Ok(()),
@@ -272,8 +280,8 @@ impl Session {
         Ok(true)
     }
 
-    /// Refuses (23505) new rows with keys that others have committed since the picture of the transaction, who does not see
-    /// them.
+    /// Refuses new rows with keys that others have committed since the picture of the transaction, who does not see them
+    /// ([`Session::changes_on_newest`]).
     fn check_keys(&self, newest: &Arc<CatalogSnapshot>) -> SqlResult<()> {
         let Some(writing) = self.taken_writing() else { return Ok(()) };
         if writing.changes.is_same_in(newest, &writing.began) {

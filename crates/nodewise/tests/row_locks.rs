@@ -271,6 +271,80 @@ fn actions_of_foreign_keys_wait_for_rows_of_others() {
     );
 }
 
+#[test]
+fn who_has_a_table_alone_keeps_readers_out_and_waits_for_them() {
+    script(
+        &format!("{T}; CREATE TABLE u (v INT); CREATE VIEW w AS SELECT sum(v) FROM t"),
+        "b: PREPARE p AS SELECT v FROM t WHERE id = 1; EXECUTE p -> 10
+         b: SELECT max(v) FROM t -> 40
+         a: BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE -> LOCK TABLE
+         b: SELECT v FROM t WHERE id = 1 -> 55P03
+         b: SELECT max(v) FROM t -> 55P03
+         b: SELECT count(*) FROM t -> 55P03
+         b: SELECT * FROM w -> 55P03
+         b: EXECUTE p -> 55P03
+         b: INSERT INTO u SELECT v FROM t -> 55P03
+         b: WITH x AS (INSERT INTO u VALUES (1) RETURNING v) SELECT * FROM x -> 1
+         b: SELECT v FROM u -> 1
+         a: SELECT max(v) FROM t -> 40
+         a: UPDATE t SET v = 11 WHERE id = 1; COMMIT -> COMMIT
+         b: EXECUTE p -> 11
+         b: BEGIN; SELECT max(v) FROM t -> 40
+         a: BEGIN; LOCK TABLE t IN EXCLUSIVE MODE -> LOCK TABLE
+         a: LOCK TABLE u IN ACCESS EXCLUSIVE MODE -> LOCK TABLE
+         a: LOCK TABLE t IN ACCESS EXCLUSIVE MODE -> 55P03
+         a: ROLLBACK -> ROLLBACK
+         b: COMMIT -> COMMIT
+         a: BEGIN; SAVEPOINT s; LOCK TABLE t IN ACCESS EXCLUSIVE MODE -> LOCK TABLE
+         b: SELECT max(v) FROM t -> 55P03
+         a: ROLLBACK TO s -> ROLLBACK
+         b: SELECT max(v) FROM t -> 40",
+    );
+}
+
+#[test]
+fn who_waited_to_read_sees_what_the_other_has_done() {
+    let database = database(T);
+    let mut a = database.session();
+    run(&mut a, "BEGIN; LOCK TABLE t; UPDATE t SET v = 11 WHERE id = 1");
+    let ask = |sql: &'static str| {
+        let mut session = database.session();
+        thread::spawn(move || run(&mut session, sql))
+    };
+    let first = ask("SELECT v FROM t WHERE id = 1");
+    let second = ask("BEGIN; SELECT sum(v) FROM t");
+    let third = ask("CREATE TABLE u AS SELECT v FROM t WHERE id = 1; SELECT v FROM u");
+    let waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted";
+    let mut c = database.session();
+    while run(&mut c, waiting) != "3" {
+        thread::sleep(std::time::Duration::from_millis(1));
+    }
+    run(&mut a, "COMMIT");
+    let came = [first, second, third].map(|it| it.join().unwrap());
+    assert_eq!(came, ["11", "101", "11"]);
+}
+
+#[test]
+fn rollback_to_lets_go_of_what_was_locked_behind_the_savepoint() {
+    script(
+        T,
+        "a: BEGIN; UPDATE t SET v = 11 WHERE id = 1; SELECT v FROM t WHERE id = 3 FOR SHARE -> 30
+         a: SAVEPOINT s; UPDATE t SET v = 22 WHERE id = 2; INSERT INTO t VALUES (9, 90) -> INSERT 0 1
+         a: SELECT v FROM t WHERE id = 3 FOR UPDATE -> 30
+         b: UPDATE t SET v = 23 WHERE id = 2 -> 55P03
+         b: INSERT INTO t VALUES (9, 91) -> 55P03
+         b: SELECT v FROM t WHERE id = 3 FOR SHARE NOWAIT -> 55P03
+         a: ROLLBACK TO s -> ROLLBACK
+         b: UPDATE t SET v = 23 WHERE id = 2 -> UPDATE 1
+         b: INSERT INTO t VALUES (9, 91) -> INSERT 0 1
+         b: SELECT v FROM t WHERE id = 3 FOR SHARE NOWAIT -> 30
+         b: UPDATE t SET v = 31 WHERE id = 3 -> 55P03
+         b: UPDATE t SET v = 12 WHERE id = 1 -> 55P03
+         a: UPDATE t SET v = v + 1 WHERE id = 2; COMMIT -> COMMIT
+         b: SELECT id, v FROM t ORDER BY id -> 1=11 2=24 3=30 4=40 9=91",
+    );
+}
+
 /// Many change one family at once: whatever is done, no row refers to nothing.
 #[test]
 fn no_row_refers_to_nothing_whoever_writes() {

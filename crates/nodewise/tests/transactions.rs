@@ -402,9 +402,7 @@ struct Mirror {
     in_block: bool,
     /// How many commits it sees.
     version: u64,
-    /// The rows and keys that it has locked.
-    locked: BTreeSet<i64>,
-    /// What it has done to rows, if it has.
+    /// What it has done to rows, if it has: these, and no others, it has locked.
     done: Done,
     savepoint: Option<(Rows, Done)>,
 }
@@ -541,7 +539,6 @@ impl World {
             self.refused += 1;
         } else {
             assert_eq!(found, tag, "{what}: {sql}");
-            mirror.locked.extend(&keys);
             mirror.done.extend(&keys);
             mirror.seen = Some(changed);
             return;
@@ -571,7 +568,7 @@ fn random_histories_are_those_of_snapshots() {
             let at = prng.below(3) as usize;
             let others: BTreeSet<i64> = (0..3)
                 .filter(|it| *it != at)
-                .flat_map(|it| mirrors[it].locked.iter().copied())
+                .flat_map(|it| mirrors[it].done.iter().copied())
                 .collect();
             let (session, mirror) = (&mut sessions[at], &mut mirrors[at]);
             let what = format!("seed {seed}, step {step}, session {at}");

@@ -320,7 +320,9 @@ impl Expr {
 pub(crate) fn is_volatile_itself(kind: &ExprKind) -> bool {
     match kind {
         ExprKind::Call { function, .. } => {
-            matches!(function, Function::Random | Function::Uuid) || function.is_of_sequences()
+            matches!(function, Function::Random | Function::Uuid)
+                || function.is_of_sequences()
+                || function.is_of_sessions()
         }
         _ => false,
     }

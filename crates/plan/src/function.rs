@@ -49,6 +49,26 @@ impl Function {
     pub fn is_of_sessions(self) -> bool {
         use Function::{PgCancelBackend, PgNotify, PgSleep, PgTerminateBackend, SetConfig};
         matches!(self, PgCancelBackend | PgNotify | PgSleep | PgTerminateBackend | SetConfig)
+            || self.is_advisory()
+    }
+
+    /// Whether it takes an advisory lock, or lets go of some.
+    pub fn is_advisory(self) -> bool {
+        use Function as F;
+        matches!(
+            self,
+            F::PgAdvisoryLock
+                | F::PgAdvisoryLockShared
+                | F::PgAdvisoryUnlock
+                | F::PgAdvisoryUnlockAll
+                | F::PgAdvisoryUnlockShared
+                | F::PgAdvisoryXactLock
+                | F::PgAdvisoryXactLockShared
+                | F::PgTryAdvisoryLock
+                | F::PgTryAdvisoryLockShared
+                | F::PgTryAdvisoryXactLock
+                | F::PgTryAdvisoryXactLockShared
+        )
     }
 }
 
@@ -599,6 +619,20 @@ functions! {
     Lastval = "lastval",
     /// The next number of a sequence, once for each row.
     Nextval = "nextval",
+    /// Takes an advisory lock for its session, and waits for it.
+    PgAdvisoryLock = "pg_advisory_lock",
+    /// The same, beside others that share it.
+    PgAdvisoryLockShared = "pg_advisory_lock_shared",
+    /// Lets go of an advisory lock of its session, once; whether it had it.
+    PgAdvisoryUnlock = "pg_advisory_unlock",
+    /// Lets go of all advisory locks of its session.
+    PgAdvisoryUnlockAll = "pg_advisory_unlock_all",
+    /// Lets go of a shared advisory lock of its session, once; whether it had it.
+    PgAdvisoryUnlockShared = "pg_advisory_unlock_shared",
+    /// Takes an advisory lock to the end of the transaction, and waits for it.
+    PgAdvisoryXactLock = "pg_advisory_xact_lock",
+    /// The same, beside others that share it.
+    PgAdvisoryXactLockShared = "pg_advisory_xact_lock_shared",
     /// Ends what the session with a number runs; whether there is such a session.
     PgCancelBackend = "pg_cancel_backend",
     /// Says a text to a channel when the transaction commits.
@@ -607,6 +641,14 @@ functions! {
     PgSleep = "pg_sleep",
     /// Ends the session with a number; whether there is one.
     PgTerminateBackend = "pg_terminate_backend",
+    /// Takes an advisory lock for its session if nobody is in the way; whether it has it.
+    PgTryAdvisoryLock = "pg_try_advisory_lock",
+    /// The same, beside others that share it.
+    PgTryAdvisoryLockShared = "pg_try_advisory_lock_shared",
+    /// Takes an advisory lock to the end of the transaction if nobody is in the way; whether it has it.
+    PgTryAdvisoryXactLock = "pg_try_advisory_xact_lock",
+    /// The same, beside others that share it.
+    PgTryAdvisoryXactLockShared = "pg_try_advisory_xact_lock_shared",
     /// Sets a setting, of the transaction alone where the third argument is true; its value.
     SetConfig = "set_config",
     /// Sets a sequence to a number; the third argument tells whether it counts as given out (true when not given).

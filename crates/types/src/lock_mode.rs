@@ -1,7 +1,7 @@
 //! How strong a lock is, and which exclude each other: PostgreSQL's tables of conflicts.
 
 /// The strength of a lock, of rows and keys first, then of tables; each kind from the weakest to the strongest.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum LockMode {
     /// Nobody takes a key away.
     ForKeyShare,
@@ -11,7 +11,7 @@ pub enum LockMode {
     ForNoKeyUpdate,
     /// Its holder changes it, or takes it away.
     ForUpdate,
-    /// Of who reads the table, which nobody here has to ask for.
+    /// Of who reads the table in a block.
     AccessShare,
     /// Of who locks rows of it.
     RowShare,
@@ -114,6 +114,16 @@ impl LockModes {
     /// These and one more.
     pub fn with(self, mode: LockMode) -> Self {
         Self(self.0 | 1 << mode as u16)
+    }
+
+    /// These without one.
+    pub fn without(self, mode: LockMode) -> Self {
+        Self(self.0 & !(1 << mode as u16))
+    }
+
+    /// Whether a mode is one of them.
+    pub fn has(self, mode: LockMode) -> bool {
+        self.0 & 1 << mode as u16 != 0
     }
 
     /// Whether another one may not take a mode beside these.

@@ -16,7 +16,6 @@ use crate::begun_rows::BegunRows;
 use crate::opened::{Cursor, OpenStatement};
 use crate::parallel::LoadProgress;
 use crate::reading::{CopyText, Direction};
-use crate::statement_catalog::StatementCatalog;
 use crate::{Answer, CancelToken, Session};
 
 /// COPY .. TO STDOUT under way.
@@ -86,8 +85,7 @@ impl Session {
             return Err(SqlError::unsupported("COPY TO STDOUT of format parquet is not supported")
                 .with_hint("text, csv and binary are there"));
         }
-        let catalog = StatementCatalog::new(self);
-        let planned = self.planned(&catalog, query, cancel, |_| Ok(()))?;
+        let (catalog, planned) = self.planned_to_read(query, cancel, |_| Ok(()))?;
         let tables = catalog.tables(&planned.plan);
         let rows = self.begin_plan(&planned.plan, tables, cancel)?;
         if let CopyFormat::Lines(style) = &format {

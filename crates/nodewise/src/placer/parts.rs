@@ -15,7 +15,7 @@ use super::cut::{can_be_cut, parts_of};
 use super::log::Outcome;
 use crate::Database;
 use crate::durability::Operation;
-use crate::locks::Owner;
+use crate::locks::{HolderKind, Owner};
 use crate::reshape::{Reshape, reshaped};
 use crate::row_changes::RowChanges;
 use crate::transaction_state::Writing;
@@ -50,7 +50,7 @@ impl Database {
 
     /// The locks and the turn of one that writes alone, if nobody else writes.
     fn alone(&self) -> Option<(Owner, Admitted)> {
-        let owner = self.locks.owner(0);
+        let owner = self.locks.owner(0, HolderKind::Writer);
         self.locks.take_alone(owner.number()).ok()?;
         self.writer.try_enter().map(|turn| (owner, turn))
     }

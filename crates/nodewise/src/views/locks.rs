@@ -7,7 +7,7 @@ use super::{Cell, ViewBuilder};
 use crate::Database;
 use crate::locks::Locked;
 
-/// A row for each lock that is held, then one for each transaction that waits for the end of another.
+/// A row for each lock that is held, then one for each transaction or session that waits for the end of another.
 pub(super) fn rows(database: &Database) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
         ("session", 'i'),
@@ -26,6 +26,13 @@ pub(super) fn rows(database: &Database) -> SqlResult<RecordBatch> {
         let (id, locked, number) = held.thing;
         let table = tables.by_id(id);
         let (kind, row, key) = match locked {
+            Locked::Advisory(is_pair) => {
+                let key = match is_pair {
+                    true => format!("{},{}", (number >> 32) as i32, number as u32 as i32),
+                    false => (number as i64).to_string(),
+                };
+                ("advisory", nothing(), Some(key).into())
+            }
             Locked::Table => ("table", nothing(), no_text()),
             Locked::Row => ("row", number.into(), no_text()),
             Locked::Key(rule) => {

@@ -340,12 +340,26 @@ fn who_brings_a_key_that_another_has_brought_waits() {
             true => ("INSERT 0 1", "COMMIT", "3=31"),
             false => ("40001", "ROLLBACK", "3=30"),
         };
+        // Who has seen that the key is not there cannot go on as if it were not.
+        let (taken, unseen) = match level == ALL[2] {
+            true => ("40001", "SELECT v FROM t WHERE id = 1 -> 10"),
+            false => ("23505", "all -> 1=10 2=20"),
+        };
         case(
             level,
             &format!(
                 "a: begin -> BEGIN
                  b: begin -> BEGIN
                  b: all -> 1=10 2=20
+                 a: INSERT INTO t VALUES (3, 30) -> INSERT 0 1
+                 b: INSERT INTO t VALUES (3, 31) -> waits
+                 a: COMMIT -> COMMIT
+                 b. -> {taken}
+                 b: ROLLBACK -> ROLLBACK
+                 a: DELETE FROM t WHERE id = 3 -> DELETE 1
+                 a: begin -> BEGIN
+                 b: begin -> BEGIN
+                 b: {unseen}
                  a: INSERT INTO t VALUES (3, 30) -> INSERT 0 1
                  b: INSERT INTO t VALUES (3, 31) -> waits
                  a: COMMIT -> COMMIT
