@@ -476,12 +476,13 @@ fn explain(
     let format = match wanted.as_deref().map(|it| it.trim_start_matches("format ").trim()) {
         None | Some("text") => ExplainFormat::Text,
         Some("json") => ExplainFormat::Json,
+        Some("svg") => ExplainFormat::Svg,
         Some(other) => {
             return Err(SqlError::new(
                 SqlState::INVALID_PARAMETER,
                 format!("EXPLAIN does not know the format {other}"),
             )
-            .with_hint("the formats are text and json"));
+            .with_hint("the formats are text, json and svg"));
         }
     };
     match inner {

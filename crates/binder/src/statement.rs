@@ -608,4 +608,6 @@ pub enum ExplainFormat {
     Text,
     /// For programs.
     Json,
+    /// A picture, as SVG.
+    Svg,
 }

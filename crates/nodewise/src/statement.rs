@@ -360,7 +360,7 @@ impl Session {
             };
             (plan, None, QueryProfile::default())
         };
-        let (text, json);
+        let text;
         let tables = StatementCatalog::new(self).tables(&plan);
         let around = Surroundings {
             topology: self.database.machine.topology(),
@@ -377,8 +377,12 @@ impl Session {
                 text.lines().chain(note).collect()
             }
             ExplainFormat::Json => {
-                json = plan::explain::json(&plan, &remarks);
-                vec![json.as_str()]
+                text = plan::explain::json(&plan, &remarks);
+                vec![text.as_str()]
+            }
+            ExplainFormat::Svg => {
+                text = plan::explain::svg(&plan, &remarks);
+                vec![text.trim_end()]
             }
         };
         let mut answer = text_answer("EXPLAIN", "QUERY PLAN", lines)?;

@@ -95,6 +95,8 @@ impl StatementRecord {
             _ if self.control.cancel.is_cancelled() => "ending",
             (true, _) => "waiting",
             (false, true) => "running",
+            // What reads no table is let in without asking.
+            (false, false) if self.control.pipelines().1 > 0 => "running",
             (false, false) => "planning",
         }
     }

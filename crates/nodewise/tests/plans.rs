@@ -48,6 +48,64 @@ fn explain(sql: &str) -> String {
     plan::explain::text(&plan_query(query).unwrap(), &())
 }
 
+/// Where the cards of a picture lie: left, top, right, bottom.
+fn cards(svg: &str) -> Vec<[f64; 4]> {
+    let number = |tag: &str, name: &str| -> f64 {
+        let (_, rest) = tag.split_once(&format!(" {name}=\"")).unwrap();
+        rest.split_once('"').unwrap().0.parse().unwrap()
+    };
+    let tags = svg.split("<rect class=\"card\"").skip(1);
+    let card = |tag: &str| {
+        let (x, y) = (number(tag, "x"), number(tag, "y"));
+        [x, y, x + number(tag, "width"), y + number(tag, "height")]
+    };
+    tags.map(card).collect()
+}
+
+/// Every element that begins ends, in the right order, and no text holds what XML reserves.
+fn is_well_formed(svg: &str) -> bool {
+    let mut open: Vec<&str> = Vec::new();
+    let mut parts = svg.split('<');
+    let before = parts.next().unwrap_or_default();
+    let fits = parts.all(|part| {
+        let Some((tag, text)) = part.split_once('>') else { return false };
+        let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap_or_default();
+        let fits = match (tag.starts_with('/'), tag.ends_with('/')) {
+            (true, _) => open.pop() == Some(name),
+            (false, true) => true,
+            (false, false) => {
+                open.push(name);
+                true
+            }
+        };
+        fits && !text.contains('>')
+    });
+    before.is_empty() && fits && open.is_empty()
+}
+
+#[test]
+fn a_plan_is_drawn_with_a_card_for_each_pipeline_and_none_over_another() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for number in 1..=22 {
+        let path = root.join(format!("queries/tpch/q{number:02}.sql"));
+        let statements = parse(&fs::read_to_string(path).unwrap()).unwrap();
+        let [Statement::Query { query }] = statements.as_slice() else { unreachable!() };
+        let plan = plan_query(query).unwrap();
+        let svg = plan::explain::svg(&plan, &());
+        assert!(is_well_formed(&svg), "q{number:02}: {svg}");
+        let cards = cards(&svg);
+        assert_eq!(cards.len(), plan.pipelines.len(), "q{number:02}");
+        for (at, [left, top, right, bottom]) in cards.iter().enumerate() {
+            let apart = |it: &[f64; 4]| {
+                it[0] >= *right || it[2] <= *left || it[1] >= *bottom || it[3] <= *top
+            };
+            assert!(cards[at + 1..].iter().all(apart), "q{number:02}: {svg}");
+        }
+        let links: usize = plan.pipelines.iter().map(|it| it.inputs().len()).sum();
+        assert!(links == 0 || svg.contains("class=\"link\""), "q{number:02}");
+    }
+}
+
 #[test]
 fn joins_that_do_nothing_are_left_out() {
     let scans = |sql: &str| explain(sql).matches("scan customer").count();

@@ -61,6 +61,7 @@ fn the_page_comes_whole_and_brings_nothing_from_elsewhere() {
         ("/page.css", "text/css", "prefers-color-scheme"),
         ("/page.js", "text/javascript", "/query"),
         ("/views.js", "text/javascript", "nodewise.traffic"),
+        ("/timeline.js", "text/javascript", "nodewise.trace"),
     ] {
         let (status, head, body) = send(&server, "GET", path, "", "");
         assert_eq!(status, 200, "{path}");

@@ -17,6 +17,10 @@ pub const COMMANDS: &[(&str, &str)] = &[
     ),
     ("python", "builds the Python package and runs its tests; skipped where there is no Python"),
     (
+        "page",
+        "runs the tests of the server's page in Chromium; NODEWISE_PICTURES=DIR keeps pictures of it",
+    ),
+    (
         "dist",
         "makes what is given away: the binary, and the Python package's wheel, in target/dist",
     ),

@@ -11,6 +11,7 @@ mod ci;
 mod commands;
 mod dist;
 mod lab;
+mod page;
 mod programs;
 mod python;
 mod slt;
@@ -30,7 +31,8 @@ fn main() -> ExitCode {
         ["ci"] => ci::run(&root),
         ["test"] => suites::run(&root, false),
         ["test", "--quick"] => suites::run(&root, true),
-        ["python"] => suites::run_python(&root),
+        ["python"] => suites::run_one(&root, suites::of_python),
+        ["page"] => suites::run_one(&root, suites::of_page),
         ["dist"] => dist::run(&root),
         ["tidy"] => tidy::run(&root),
         ["lab", words @ ..] => return lab::run(&root, words),

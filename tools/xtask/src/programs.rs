@@ -4,6 +4,13 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+/// Cargo in a folder, without colours.
+pub fn cargo(root: &Path) -> Command {
+    let mut command = Command::new("cargo");
+    command.current_dir(root).env("CARGO_TERM_COLOR", "never");
+    command
+}
+
 /// Words with which cargo builds every library and program with the features that they have in the tests. For one package
 /// alone, or without the tests and what they depend on, it would choose other features of outside crates and build nearly
 /// everything again.

@@ -4,8 +4,9 @@
 //! The last two need a build of their own (another cfg, another compiler), hence folders of their own under `target`.
 
 use crate::beside::Beside;
+use crate::programs::{self, cargo};
 use crate::summary::{Summary, end_of_process};
-use crate::{lab, programs, python};
+use crate::{lab, page, python};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -40,6 +41,7 @@ pub fn all(root: &Path, quick: bool) -> Summary {
     stream("cargo test", workspace, &mut summary);
     if quick {
         summary.skip("python", "--quick was asked for");
+        summary.skip("page", "--quick was asked for");
         summary.skip("lab", "--quick was asked for");
         summary.skip("fuzz", "--quick was asked for");
         summary.skip("loom", "--quick was asked for");
@@ -47,6 +49,7 @@ pub fn all(root: &Path, quick: bool) -> Summary {
         return summary;
     }
     of_python(root, &mut summary);
+    of_page(root, &mut summary);
     guests(root, &mut summary);
     // Miri interprets on one core.
     let miri = miri(root, &mut summary);
@@ -65,16 +68,24 @@ pub fn all(root: &Path, quick: bool) -> Summary {
     summary
 }
 
-/// Builds the Python package, runs its tests and prints the closing line; true if nothing failed.
-pub fn run_python(root: &Path) -> bool {
+/// Runs one suite and prints the closing line; true if nothing failed.
+pub fn run_one(root: &Path, suite: fn(&Path, &mut Summary)) -> bool {
     let mut summary = Summary::default();
-    of_python(root, &mut summary);
+    suite(root, &mut summary);
     summary.print();
     summary.failed == 0
 }
 
+/// The tests of the page; without a browser they are skipped.
+pub fn of_page(root: &Path, summary: &mut Summary) {
+    match page::is_there() {
+        true => stream("page", page::tests(root), summary),
+        false => summary.skip("page", page::NO_BROWSER),
+    }
+}
+
 /// The tests of the Python package; without a Python they are skipped.
-fn of_python(root: &Path, summary: &mut Summary) {
+pub fn of_python(root: &Path, summary: &mut Summary) {
     if !python::is_there() {
         return summary.skip("python", python::NO_PYTHON);
     }
@@ -141,12 +152,6 @@ fn with_seed(command: &mut Command) {
     if std::env::var_os(PROPERTY_SEED).is_none() {
         command.env(PROPERTY_SEED, "1");
     }
-}
-
-fn cargo(root: &Path) -> Command {
-    let mut command = Command::new("cargo");
-    command.current_dir(root).env("CARGO_TERM_COLOR", "never");
-    command
 }
 
 /// Starts Miri. It comes with the nightly compiler only, which is fetched where rustup can, and named as skipped where not.

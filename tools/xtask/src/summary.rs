@@ -1,5 +1,8 @@
 //! What the suites told of themselves, summed into one closing line.
 
+/// How a test says why it is ignored, if another suite runs it: `cargo xtask NAME` runs it.
+const RUNS_ELSEWHERE: &str = "` runs it";
+
 /// What ran and what did not.
 #[derive(Default)]
 pub struct Summary {
@@ -74,6 +77,10 @@ impl Summary {
         } else if let Some(test) = line.strip_prefix("test ") {
             if let Some((name, reason)) = test.split_once(" ... ignored") {
                 let reason = reason.trim_start_matches(',').trim();
+                // Another suite runs it, and counts it.
+                if reason.ends_with(RUNS_ELSEWHERE) {
+                    return;
+                }
                 self.skip(
                     name,
                     if reason.is_empty() { "ignored, no reason given" } else { reason },
@@ -118,6 +125,8 @@ mod tests {
         let summary = read(&["test slow ... ignored, needs two nodes", "test bare ... ignored"]);
         assert_eq!(summary.skipped[0], "slow: needs two nodes");
         assert_eq!(summary.skipped[1], "bare: ignored, no reason given");
+        let summary = read(&["test view ... ignored, needs a browser: `cargo xtask page` runs it"]);
+        assert_eq!(summary.skipped, Vec::<String>::new());
     }
 
     #[test]

@@ -39,11 +39,12 @@ const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The page, by path: nothing of it comes from elsewhere.
-const PAGE: [(&str, &str, &str); 4] = [
+const PAGE: [(&str, &str, &str); 5] = [
     ("/", HTML, include_str!("page/page.html")),
     ("/page.css", CSS, include_str!("page/page.css")),
     ("/page.js", SCRIPT, include_str!("page/page.js")),
     ("/views.js", SCRIPT, include_str!("page/views.js")),
+    ("/timeline.js", SCRIPT, include_str!("page/timeline.js")),
 ];
 
 /// What a browser may do with the page: load what this server has, and be shown by no other page.

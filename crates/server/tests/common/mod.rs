@@ -3,8 +3,10 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::time::Duration;
 
+use hardware::Machine;
 use nodewise::{Database, DatabaseOptions};
 use server::{Listen, Server, ServerOptions, StopHandle};
 use stdx::sync::thread::{self, JoinHandle};
@@ -29,11 +31,15 @@ impl Running {
         Self::with(ServerOptions { trust_loopback: true, ..ServerOptions::default() })
     }
 
-    pub fn with(mut options: ServerOptions) -> Self {
+    pub fn with(options: ServerOptions) -> Self {
+        Self::on(hardware_linux::open(), options)
+    }
+
+    /// One on a machine.
+    pub fn on(machine: Arc<dyn Machine>, mut options: ServerOptions) -> Self {
         let free = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         options.listen =
             Listen { tcp: Some(free), http: Some(free), flight: Some(free), socket_folder: None };
-        let machine = hardware_linux::open();
         let setup = DatabaseOptions { workers: Some(2), ..DatabaseOptions::default() };
         let database = Database::open(machine, setup).unwrap();
         let server = Server::bind(database, options).unwrap();

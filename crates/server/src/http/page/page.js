@@ -2,6 +2,8 @@
 "use strict";
 
 const INTERVAL = 2000;
+/** Rows of a result that are shown. */
+const ROWS = 1000;
 const by = (id) => document.getElementById(id);
 
 /** Asks the server; the answers of the texts. */
@@ -14,16 +16,15 @@ async function ask(texts, rows, signal) {
 
 let running = null;
 
-/** Runs what stands in the box, with words before it. */
-async function run(before) {
+/** Runs what stands in the box, with words before it; `texts` may make more of it. */
+async function run(before, texts = (text) => [text], shown = ([answer]) => show(answer), rows = ROWS) {
   if (running) return;
   running = new AbortController();
   by("stop").disabled = false;
   by("outcome").className = "";
   by("outcome").textContent = "running";
   try {
-    const [answer] = await ask([before + by("text").value], 1000, running.signal);
-    show(answer);
+    shown(await ask(texts(before + by("text").value), rows, running.signal));
   } catch (error) {
     by("outcome").className = "bad";
     by("outcome").textContent = error.name === "AbortError" ? "stopped" : error.message;
@@ -37,7 +38,7 @@ function show(answer) {
   const parts = answer.notices.map((it) => make("p", { className: "note" }, `${it.severity}: ${it.message}`));
   for (const result of answer.results) {
     const isPlan = result.columns.length === 1 && result.columns[0].name === "QUERY PLAN";
-    if (isPlan) parts.push(make("pre", { tabIndex: 0 }, result.rows.map((it) => it[0]).join("\n")));
+    if (isPlan) parts.push(plan(result.rows.map((it) => it[0]).join("\n")));
     else if (result.columns.length > 0) parts.push(make("h3", {}, rowsOf(result)), table(result));
     else parts.push(make("p", { className: "note" }, result.tag));
   }
@@ -52,15 +53,42 @@ function show(answer) {
   if (answer.error) by("outcome").className = "bad";
 }
 
+/** A plan as a picture or as text. A picture is an image, so nothing in it is run. */
+function plan(text) {
+  if (!text.startsWith("<svg")) return make("pre", { tabIndex: 0 }, text);
+  return scrolled(make("img", { alt: "the plan as a picture; as text it says the same", src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}` }), "plan");
+}
+
+/** The plan of what stands in the box, run or not. */
+function explain(words) {
+  return run(`EXPLAIN (${words}FORMAT ${by("plan-as").value}) `);
+}
+
+/** Runs what stands in the box and draws which worker ran which part of it when. */
+function trace() {
+  return run("", (text) => ["SET trace = on", text, TRACE], ([, answer, events]) => {
+    answer.results.forEach((it) => { it.more ||= it.rows.length > ROWS; it.rows.length = Math.min(it.rows.length, ROWS); });
+    show(answer);
+    if (!answer.error && events.results.length > 0) by("results").prepend(timeLine(objects(events.results[0])));
+  }, EVENTS);
+}
+
 function rowsOf(result) {
   const count = `${result.rows.length} row${result.rows.length === 1 ? "" : "s"}`;
   return result.more ? `the first ${count}` : count;
 }
 
-async function kill(statement) {
-  await ask([`KILL ${Number(statement)}`], 1);
-  look();
+/** Changes a statement that runs. It may have ended before. */
+async function change(text) {
+  const [answer] = await ask([text], 1);
+  if (answer.error) by("summary").textContent = answer.error.message;
+  await look();
 }
+
+const statements = {
+  kill: (id) => change(`KILL ${Number(id)}`),
+  priority: (id, value) => change(`ALTER QUERY ${Number(id)} PRIORITY ${Number(value)}`),
+};
 
 let last = null;
 
@@ -84,9 +112,10 @@ function draw(answers, before, seconds) {
   const parts = [count(sockets, "socket"), count(nodes.length, "node"), count(cpus, "hardware thread"), count(answers.tables.rows[0][0], "table")];
   by("summary").textContent = parts.join(", ");
   tablesOf(answers);
-  showRunning(by("running-body"), answers, kill);
+  showRunning(by("running-body"), answers, statements);
   showHeat(by("heat-body"), answers, before, seconds, by("heat-by").value, by("heat-table").value);
   showTraffic(by("traffic-body"), answers, before, seconds);
+  showTopology(by("topology-body"), answers);
   showMemory(by("memory-body"), answers);
   showPlacer(by("placer-body"), answers);
 }
@@ -114,8 +143,9 @@ async function watch() {
 }
 
 by("run").addEventListener("click", () => run(""));
-by("explain").addEventListener("click", () => run("EXPLAIN "));
-by("analyze").addEventListener("click", () => run("EXPLAIN ANALYZE "));
+by("explain").addEventListener("click", () => explain(""));
+by("analyze").addEventListener("click", () => explain("ANALYZE, "));
+by("trace").addEventListener("click", trace);
 by("stop").addEventListener("click", () => running && running.abort());
 by("text").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) run("");

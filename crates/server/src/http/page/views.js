@@ -38,11 +38,16 @@ function table(result) {
 }
 
 /** What is wider or longer than its place, to be moved by keys as well. */
-function scrolled(inner) {
+function scrolled(inner, label = "table") {
   const outer = make("div", { className: "scroll", tabIndex: 0 }, inner);
   outer.setAttribute("role", "group");
-  outer.setAttribute("aria-label", "table");
+  outer.setAttribute("aria-label", label);
   return outer;
+}
+
+/** The head of a table; a column without a name has no heading. */
+function heads(names, className = "") {
+  return make("tr", {}, ...names.map((it) => (it ? make("th", { scope: "col", className }, it) : make("td", {}))));
 }
 
 /** A cell that is the darker, the larger its value is among others. */
@@ -70,9 +75,9 @@ function summed(rows, key, value) {
 
 /** The texts whose answers the views need. */
 const SOURCES = {
-  nodes: "SELECT node, socket, cpus, memory_total, memory_free, memory_used FROM nodewise.nodes WHERE allowed ORDER BY node",
+  nodes: "SELECT node, socket, cpus, memory_total, memory_free, memory_used, distances, read_bandwidth_mb_s, read_latency_ns FROM nodewise.nodes WHERE allowed ORDER BY node",
   tables: "SELECT count(*) AS tables FROM nodewise.tables",
-  queries: "SELECT id, session, state, text, elapsed_ns, progress_percent, memory_bytes FROM nodewise.queries ORDER BY id",
+  queries: "SELECT id, session, state, text, elapsed_ns, progress_percent, memory_bytes, priority FROM nodewise.queries ORDER BY id",
   placement: "SELECT table_name, column_name, node, sum(bytes) AS bytes, max(placement) AS placement FROM nodewise.column_placement GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
   reads: "SELECT table_name, column_name, memory_node, sum(bytes_read) AS bytes FROM nodewise.item_traffic GROUP BY 1, 2, 3",
   traffic: "SELECT running_node, memory_node, sum(bytes) AS bytes FROM nodewise.traffic GROUP BY 1, 2 ORDER BY 1, 2",
@@ -80,20 +85,31 @@ const SOURCES = {
   placer: "SELECT at_ms, table_name, column_name, action, from_nodes, to_nodes, load_percent, load_after_percent, outcome FROM nodewise.placer_log ORDER BY at_ms DESC LIMIT 50",
 };
 
-/** Statements under way, without the page's own. */
-function showRunning(place, answers, kill) {
+/** Statements under way, without the page's own. What is being chosen is left alone. */
+function showRunning(place, answers, statements) {
+  if (place.contains(document.activeElement) && document.activeElement.tagName === "SELECT") return;
   const own = new Set(Object.values(SOURCES));
   const rows = objects(answers.queries).filter((it) => !own.has(it.text));
   if (rows.length === 0) return place.replaceChildren(make("p", { className: "note" }, "Nothing runs."));
   const line = (it) => make("tr", {},
-    make("td", {}, make("button", { onclick: () => kill(it.id), title: `KILL ${it.id}` }, "Cancel")),
+    make("td", {}, make("button", { onclick: () => statements.kill(it.id), title: `KILL ${it.id}` }, "Cancel")),
     make("td", { className: "number" }, it.id), make("td", {}, it.state),
     make("td", { className: "number" }, duration(Number(it.elapsed_ns) / 1e9)),
     make("td", { className: "number" }, it.progress_percent === null ? "" : `${it.progress_percent} %`),
-    make("td", { className: "number" }, bytes(Number(it.memory_bytes))), make("td", { className: "wrap" }, it.text));
-  const names = ["", "id", "state", "time", "done", "memory", "statement"];
-  const head = make("tr", {}, ...names.map((it) => make("th", { scope: "col" }, it)));
-  place.replaceChildren(scrolled(make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows.map(line)))));
+    make("td", { className: "number" }, bytes(Number(it.memory_bytes))), make("td", {}, priority(it, statements)), make("td", { className: "wrap" }, it.text));
+  const names = ["", "id", "state", "time", "done", "memory", "priority", "statement"];
+  place.replaceChildren(scrolled(make("table", {}, make("thead", {}, heads(names)), make("tbody", {}, ...rows.map(line)))));
+}
+
+/** The class of a statement, to be chosen anew; the lowest is served first. */
+function priority(it, statements) {
+  const classes = new Map([["0", "first"], ["100", "usual"], ["200", "last"]]);
+  if (!classes.has(it.priority)) classes.set(it.priority, it.priority);
+  const select = make("select", { title: "which statement is served first" }, ...[...classes].map(([value, name]) => make("option", { value }, name)));
+  select.setAttribute("aria-label", `priority of statement ${it.id}`);
+  select.value = it.priority;
+  select.addEventListener("change", () => { select.blur(); statements.priority(it.id, select.value); });
+  return select;
 }
 
 /** Bytes of columns on nodes, or what was read of them since the last look. */
@@ -129,6 +145,23 @@ function showTraffic(place, answers, before, seconds) {
     make("h3", {}, "now"), shades("memory of", nodes, rows(before ? rate : () => 0), (it) => `${bytes(it)}/s`));
 }
 
+/** Nodes by socket, what they are, and how far they lie apart. */
+function showTopology(place, answers) {
+  const rows = objects(answers.nodes);
+  const nodes = rows.map((it) => it.node);
+  const cell = (text) => make("td", { className: "number" }, text);
+  const known = (value, show) => (value === null ? "not measured" : show(Number(value)));
+  const line = (it) => make("tr", {}, make("th", { scope: "row" }, `node ${it.node}`), cell(it.socket), cell(it.cpus), cell(bytes(Number(it.memory_total))),
+    cell(known(it.read_bandwidth_mb_s, (mb) => `${(mb / 1000).toFixed(1)} GB/s`)), cell(known(it.read_latency_ns, (ns) => `${ns} ns`)));
+  const head = heads(["", "socket", "hardware threads", "memory", "reads", "latency"], "number");
+  // The nearest is the lightest: what is shaded is the distance beyond the node's own.
+  const distances = rows.map((it) => ({ name: `from ${it.node}`, values: it.distances.split(" ").map(Number) }));
+  const nearest = Math.min(...distances.flatMap((it) => it.values));
+  const apart = distances.map((it) => ({ name: it.name, values: it.values.map((value) => value - nearest + 1) }));
+  place.replaceChildren(scrolled(make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows.map(line)))),
+    make("h3", {}, "distances"), shades("memory of", nodes, apart, (value) => String(value - 1 + nearest)));
+}
+
 /** What each node has, and what the database holds of it. */
 function showMemory(place, answers) {
   const rows = objects(answers.nodes).map((it) => {
@@ -139,10 +172,10 @@ function showMemory(place, answers) {
     return make("tr", {}, make("th", { scope: "row" }, `node ${it.node}`), make("td", { className: "number" }, bytes(used)),
       make("td", { className: "number" }, bytes(others)), make("td", { className: "number" }, bytes(free)), make("td", { className: "wide" }, bar));
   });
-  const head = ["", "database", "others", "free", ""].map((it) => make("th", { scope: "col", className: "number" }, it));
+  const head = heads(["", "database", "others", "free", ""], "number");
   const all = objects(answers.memory).filter((it) => it.statement === null);
   const held = [...summed(all, (it) => it.holder, (it) => Number(it.bytes))].map(([name, it]) => `${name} ${bytes(it)}`);
-  place.replaceChildren(scrolled(make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows))),
+  place.replaceChildren(scrolled(make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows))),
     make("p", { className: "note" }, held.join(", ")));
 }
 
