@@ -1,7 +1,7 @@
 //! Types as SQL text names them.
 
 use sqlparser::ast;
-use types::{DataType, SqlError, SqlResult, SqlState};
+use types::{DataType, SqlError, SqlResult, SqlState, Whole};
 
 use crate::syntax::unsupported;
 
@@ -10,16 +10,15 @@ const LENGTH_MAX: u32 = 10_485_760;
 
 /// The types that there are, as a hint.
 const TYPES: &str = "the types are BOOLEAN, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, DECIMAL(p,s), DATE, TIME, \
-    TIMESTAMP, TIMESTAMPTZ, INTERVAL, UUID, BYTEA, JSON, JSONB, CHAR(n), VARCHAR(n), TEXT and arrays of them";
+    TIMESTAMP, TIMESTAMPTZ, INTERVAL, UUID, BYTEA, JSON, JSONB, CHAR(n), VARCHAR(n), TEXT, TINYINT, UTINYINT, USMALLINT, \
+    UINTEGER, UBIGINT, HUGEINT, UHUGEINT and arrays of them";
 
 /// The type that SQL text names.
 pub(crate) fn data_type(sql: &ast::DataType) -> SqlResult<DataType> {
     use ast::DataType as Sql;
     Ok(match sql {
         Sql::Boolean | Sql::Bool => DataType::Boolean,
-        Sql::SmallInt(None) | Sql::Int2(None) => DataType::SmallInt,
-        Sql::Int(None) | Sql::Integer(None) | Sql::Int4(None) => DataType::Integer,
-        Sql::BigInt(None) | Sql::Int8(None) => DataType::BigInt,
+        it if let Some(whole) = whole_number(it) => whole,
         Sql::Real | Sql::Float4 => DataType::Real,
         Sql::Double(ast::ExactNumberInfo::None)
         | Sql::DoublePrecision
@@ -33,7 +32,8 @@ pub(crate) fn data_type(sql: &ast::DataType) -> SqlResult<DataType> {
                 return Err(SqlError::new(SqlState::INVALID_PARAMETER, message));
             }
         },
-        Sql::SmallInt(_)
+        Sql::TinyInt(Some(_))
+        | Sql::SmallInt(_)
         | Sql::Int2(_)
         | Sql::Int(_)
         | Sql::Integer(_)
@@ -82,6 +82,24 @@ pub(crate) fn data_type(sql: &ast::DataType) -> SqlResult<DataType> {
     })
 }
 
+/// A type of whole numbers that is a word of the parser's.
+fn whole_number(sql: &ast::DataType) -> Option<DataType> {
+    use ast::DataType as Sql;
+    Some(match sql {
+        Sql::SmallInt(None) | Sql::Int2(None) | Sql::Int16 => DataType::SmallInt,
+        Sql::Int(None) | Sql::Integer(None) | Sql::Int4(None) | Sql::Int32 => DataType::Integer,
+        Sql::BigInt(None) | Sql::Int8(None) | Sql::Int64 => DataType::BigInt,
+        Sql::TinyInt(None) => DataType::Whole(Whole::TinyInt),
+        Sql::UTinyInt | Sql::UInt8 => DataType::Whole(Whole::UTinyInt),
+        Sql::USmallInt | Sql::UInt16 => DataType::Whole(Whole::USmallInt),
+        Sql::UInt32 => DataType::Whole(Whole::UInteger),
+        Sql::UBigInt | Sql::UInt64 => DataType::Whole(Whole::UBigInt),
+        Sql::HugeInt | Sql::Int128 => DataType::Whole(Whole::HugeInt),
+        Sql::UHugeInt | Sql::UInt128 => DataType::Whole(Whole::UHugeInt),
+        _ => return None,
+    })
+}
+
 /// Arrays of a type; those of arrays have a dimension more, and the same type.
 fn array_of(element: DataType) -> DataType {
     match element {
@@ -121,6 +139,7 @@ fn catalog_type(name: &ast::ObjectName) -> Option<DataType> {
         "bytea" => DataType::Bytea,
         "json" => DataType::Json,
         "jsonb" => DataType::Jsonb,
+        other if parts.len() == 1 => DataType::Whole(Whole::by_name(other)?),
         _ => return None,
     })
 }
@@ -175,6 +194,7 @@ pub(crate) fn type_name(sql: &ast::DataType) -> Option<String> {
         DataType::Char(_) | DataType::Bpchar => "bpchar",
         DataType::Varchar(_) => "varchar",
         DataType::Text => "text",
+        DataType::Whole(it) => return Some(it.name().to_lowercase()),
     };
     Some(name.to_owned())
 }

@@ -136,6 +136,7 @@ pub fn wire_type(of: DataType) -> WireType {
         DataType::Bpchar => fixed(BPCHAR, -1),
         DataType::Varchar(length) => sized(VARCHAR, length),
         DataType::Null | DataType::Text => fixed(TEXT, -1),
+        DataType::Whole(it) => wire_type(it.plain()),
         DataType::Array(Element::SmallIntVector) => fixed(INT2VECTOR, -1),
         DataType::Array(Element::OidVector) => fixed(OIDVECTOR, -1),
         DataType::Array(element) => {

@@ -174,7 +174,7 @@ impl Aggregate {
         match self.function {
             _ if self.distinct => None,
             Count => Some(Sum),
-            Sum => match self.argument.as_ref()?.data_type {
+            Sum => match self.argument.as_ref()?.data_type.plain() {
                 DataType::SmallInt | DataType::Integer => Some(Sum),
                 DataType::Decimal { precision, .. } if precision <= 18 => Some(Sum),
                 _ => None,

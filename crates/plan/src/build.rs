@@ -1,5 +1,6 @@
 //! Expressions put together: conversions that are not needed left out, constants on the right, lists as lists.
 
+use types::numeric::decimal;
 use types::{DataType, Value};
 
 use crate::properties::is_widening;
@@ -61,24 +62,13 @@ fn exact_literal(value: &Value, data_type: DataType) -> Option<Value> {
         unscaled = unscaled.checked_mul(10)?;
         scale += 1;
     }
-    let bound = match data_type {
-        DataType::SmallInt => i128::from(i16::MAX),
-        DataType::Integer => i128::from(i32::MAX),
-        DataType::BigInt => i128::from(i64::MAX),
-        DataType::Decimal { precision, .. } => 10i128.pow(u32::from(precision)) - 1,
-        _ => return None,
-    };
-    if scale != data_type.scale() || unscaled.checked_abs()? > bound {
+    if !data_type.is_exact() || scale != data_type.scale() || !decimal::fits(unscaled, data_type) {
         return None;
     }
-    Some(match data_type {
+    Some(match data_type.stored() {
         DataType::Decimal { .. } => Value::Decimal { unscaled, scale },
         _ => Value::Integer(i64::try_from(unscaled).ok()?),
     })
-}
-
-fn is_exact(data_type: DataType) -> bool {
-    data_type.is_integer() || matches!(data_type, DataType::Decimal { .. })
 }
 
 /// Takes off a conversion between exact numbers that loses nothing and cannot fail: execution brings the operands of a
@@ -86,8 +76,8 @@ fn is_exact(data_type: DataType) -> bool {
 pub fn strip_exact_cast(expr: Expr) -> Expr {
     match expr.kind {
         ExprKind::Cast(inner)
-            if is_exact(inner.data_type)
-                && is_exact(expr.data_type)
+            if inner.data_type.is_exact()
+                && expr.data_type.is_exact()
                 && inner.data_type.scale() <= expr.data_type.scale()
                 && is_widening(inner.data_type, expr.data_type) =>
         {
@@ -106,6 +96,18 @@ pub fn strip_integer_cast(expr: Expr) -> Expr {
             if stripped.data_type.scale() == scale { stripped } else { expr }
         }
         _ => expr,
+    }
+}
+
+/// Takes off a conversion from a declared type to the plain one as which it is held.
+pub fn strip_declared_cast(expr: Expr) -> Expr {
+    match expr.kind {
+        ExprKind::Cast(inner)
+            if inner.data_type != expr.data_type && inner.data_type.plain() == expr.data_type =>
+        {
+            *inner
+        }
+        kind => Expr { kind, data_type: expr.data_type },
     }
 }
 
@@ -140,7 +142,7 @@ pub fn compare(operator: BinaryOperator, left: Expr, right: Expr) -> Expr {
 /// A constant in the type of the other operand where that holds it exactly.
 fn like_other(expr: Expr, other: &Expr) -> Expr {
     match &expr.kind {
-        ExprKind::Literal(literal) if is_exact(other.data_type) => {
+        ExprKind::Literal(literal) if other.data_type.is_exact() => {
             match exact_literal(literal, other.data_type) {
                 Some(converted) => Expr::literal(converted, other.data_type),
                 None => expr,

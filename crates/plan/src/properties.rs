@@ -4,6 +4,7 @@
 //! Key decision: whether something can fail is decided by types and constants alone, never by how execution happens to
 //! compute it. "Can fail" is the answer wherever nothing proves the opposite.
 
+use types::numeric::decimal;
 use types::{DataType, Value};
 
 use crate::expression::is_volatile_itself;
@@ -65,6 +66,10 @@ fn limit(data_type: DataType) -> Option<i128> {
         DataType::Integer => Some(1 << 31),
         DataType::BigInt => Some(1 << 63),
         DataType::Decimal { precision, .. } => Some(10i128.pow(u32::from(precision)) - 1),
+        DataType::Whole(it) => {
+            let (low, high) = it.range();
+            Some(high.max(-low))
+        }
         _ => None,
     }
 }
@@ -104,8 +109,12 @@ pub(crate) fn is_widening(from: DataType, to: DataType) -> bool {
         return true;
     }
     match to {
-        DataType::Double => from.is_numeric(),
-        DataType::Real => from.is_integer(),
+        DataType::Whole(it) => {
+            let ((low, high), own) = (it.range(), decimal::range(from));
+            from.is_exact() && from.scale() == 0 && low <= own.0 && own.1 <= high
+        }
+        DataType::Double => from.plain().is_numeric(),
+        DataType::Real => from.plain().is_integer(),
         DataType::Timestamp => from == DataType::Date,
         DataType::Date => from == DataType::Timestamp,
         _ => {

@@ -235,6 +235,7 @@ impl Column {
                 Self::Timestamp(TimestampMicrosecondBuilder::new())
             }
             DataType::Interval => Self::Interval(decimals(0)),
+            DataType::Whole(it) => return Self::new(it.plain()),
             DataType::Null
             | DataType::Char(_)
             | DataType::Bpchar

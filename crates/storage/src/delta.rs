@@ -435,7 +435,7 @@ impl Table {
             let is_rule = rules.into_iter().any(|it| it.columns == [id]);
             let mains = &self.parts[..self.partitioning().parts()];
             let is_sorted = || mains.iter().all(|it| it.columns[place].statistics.sorted);
-            let may_be = before.is_key(id) && column.data_type.is_integer() && is_sorted();
+            let may_be = before.is_key(id) && column.data_type.plain().is_integer() && is_sorted();
             if column.statistics.nulls > 0 || self.is_key(id) || !(is_rule || may_be) {
                 continue;
             }

@@ -53,7 +53,7 @@ fn range(columns: &[&Column]) -> Option<(i64, usize)> {
         let facts = &it.statistics;
         let repeats = facts.distinct_exact && facts.distinct < it.rows() as u64;
         let has_keys = matches!(it.encoding, Encoding::Offset { .. } | Encoding::Dictionary(_));
-        it.data_type.is_integer() && facts.nulls == 0 && has_keys && !repeats
+        it.data_type.plain().is_integer() && facts.nulls == 0 && has_keys && !repeats
     };
     if !filled().all(|it| is_key(&it)) {
         return None;

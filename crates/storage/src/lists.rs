@@ -156,7 +156,7 @@ fn put_list(
         return Err(SqlError::unsupported(format!("{message} in column \"{}\"", column.name)));
     }
     let own = ColumnSchema { data_type: element, ..column.clone() };
-    let list = match element.stored() == element {
+    let list = match element.stored() == element.plain() {
         true => list.clone(),
         false => outside::held(list, &own)?,
     };

@@ -132,7 +132,7 @@ impl RangeKeys {
                 format!("{value} does not bound a range of column \"{name}\" of type {data_type}");
             SqlError::new(SqlState::DATATYPE_MISMATCH, message)
         };
-        if schema.data_type.stored() != schema.data_type {
+        if schema.data_type.stored() != schema.data_type.plain() {
             let what = format!("PARTITION BY RANGE of a column of type {}", schema.data_type);
             return Err(SqlError::unsupported(format!("{what} is not supported")));
         }

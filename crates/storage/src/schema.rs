@@ -1,7 +1,7 @@
 //! What the columns of a table are called and hold, and how that maps to Arrow.
 
 use arrow_schema::{DataType as ArrowType, Field, IntervalUnit, TimeUnit};
-use types::{DataType, Element, SqlError, SqlResult};
+use types::{DataType, Element, SqlError, SqlResult, Whole};
 
 /// A column before it has rows.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -88,10 +88,14 @@ pub fn sql_type(field: &Field, source: &str) -> SqlResult<DataType> {
     };
     let found = match field.data_type() {
         ArrowType::Boolean => Some(DataType::Boolean),
-        ArrowType::Int8 | ArrowType::Int16 | ArrowType::UInt8 => Some(DataType::SmallInt),
-        ArrowType::Int32 | ArrowType::UInt16 => Some(DataType::Integer),
-        ArrowType::Int64 | ArrowType::UInt32 => Some(DataType::BigInt),
-        ArrowType::UInt64 => Some(DataType::Decimal { precision: 20, scale: 0 }),
+        ArrowType::Int8 => Some(DataType::Whole(Whole::TinyInt)),
+        ArrowType::UInt8 => Some(DataType::Whole(Whole::UTinyInt)),
+        ArrowType::UInt16 => Some(DataType::Whole(Whole::USmallInt)),
+        ArrowType::UInt32 => Some(DataType::Whole(Whole::UInteger)),
+        ArrowType::UInt64 => Some(DataType::Whole(Whole::UBigInt)),
+        ArrowType::Int16 => Some(DataType::SmallInt),
+        ArrowType::Int32 => Some(DataType::Integer),
+        ArrowType::Int64 => Some(DataType::BigInt),
         ArrowType::Float16 | ArrowType::Float32 => Some(DataType::Real),
         ArrowType::Float64 => Some(DataType::Double),
         ArrowType::Decimal32(precision, scale)

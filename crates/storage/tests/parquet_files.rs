@@ -168,7 +168,7 @@ fn other_arrow_types_find_theirs() {
         check(column, &texts.map(|it| Value::Text(it.into())));
     }
     let (schema, rows) = parquet_schema(scratch.path()).unwrap();
-    assert_eq!((schema[0].data_type.to_string().as_str(), rows), ("DECIMAL(20,0)", 3));
+    assert_eq!((schema[0].data_type.to_string().as_str(), rows), ("UBIGINT", 3));
     let list = ListArray::from_iter_primitive::<Int32Type, _, _>(vec![Some(vec![Some(1)])]);
     let nested = RecordBatch::try_from_iter([
         ("ok", Arc::new(Int64Array::from(vec![1])) as ArrayRef),

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+use crate::Whole;
+
 /// The type of a column or an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum DataType {
@@ -55,6 +57,8 @@ pub enum DataType {
     Varchar(u32),
     /// Text of any length.
     Text,
+    /// A whole number of a range of its own, held as a plain number.
+    Whole(Whole),
     /// Items of one type in up to six dimensions. Held as a text whose order is that of the arrays ([`crate::array`]).
     Array(Element),
 }
@@ -68,7 +72,16 @@ impl DataType {
             Self::TimestampTz => Self::Timestamp,
             Self::Time => Self::BigInt,
             Self::Interval => Self::Decimal { precision: 38, scale: 0 },
+            Self::Whole(it) => it.plain(),
             Self::Uuid | Self::Bytea | Self::Json | Self::Jsonb | Self::Array(_) => Self::Text,
+            own => own,
+        }
+    }
+
+    /// The type with which operators and functions know values of this one: of a declared one the type that it is made of.
+    pub fn plain(self) -> Self {
+        match self {
+            Self::Whole(it) => it.plain(),
             own => own,
         }
     }
@@ -93,6 +106,11 @@ impl DataType {
         matches!(self, Self::SmallInt | Self::Integer | Self::BigInt)
     }
 
+    /// Whether values are exact numbers.
+    pub fn is_exact(self) -> bool {
+        self.is_integer() || matches!(self, Self::Decimal { .. } | Self::Whole(_))
+    }
+
     /// Whether values are floats.
     pub fn is_float(self) -> bool {
         matches!(self, Self::Real | Self::Double)
@@ -108,6 +126,19 @@ impl DataType {
         match self {
             Self::Decimal { scale, .. } => scale,
             _ => 0,
+        }
+    }
+}
+
+impl Whole {
+    /// The plain type as which values are held and calculated with.
+    pub const fn plain(self) -> DataType {
+        match self {
+            Self::TinyInt | Self::UTinyInt => DataType::SmallInt,
+            Self::USmallInt => DataType::Integer,
+            Self::UInteger => DataType::BigInt,
+            Self::UBigInt => DataType::Decimal { precision: 20, scale: 0 },
+            Self::HugeInt | Self::UHugeInt => DataType::Decimal { precision: 38, scale: 0 },
         }
     }
 }
@@ -136,6 +167,7 @@ impl fmt::Display for DataType {
             Self::Bpchar => f.write_str("BPCHAR"),
             Self::Varchar(n) => write!(f, "VARCHAR({n})"),
             Self::Text => f.write_str("TEXT"),
+            Self::Whole(it) => f.write_str(it.name()),
             Self::Array(Element::SmallIntVector) => f.write_str("INT2VECTOR"),
             Self::Array(Element::OidVector) => f.write_str("OIDVECTOR"),
             Self::Array(element) => write!(f, "{}[]", element.data_type()),
@@ -155,6 +187,7 @@ macro_rules! elements {
             Decimal { precision: u8, scale: u8 },
             Char(u32),
             Varchar(u32),
+            Whole(Whole),
             /// SMALLINT, in an `int2vector` of PostgreSQL's catalog: from 0 on, and written with blanks between.
             SmallIntVector,
             /// A number of the catalog in an `oidvector`.
@@ -169,6 +202,7 @@ macro_rules! elements {
                     Self::Decimal { precision, scale } => DataType::Decimal { precision, scale },
                     Self::Char(length) => DataType::Char(length),
                     Self::Varchar(length) => DataType::Varchar(length),
+                    Self::Whole(it) => DataType::Whole(it),
                     Self::SmallIntVector => DataType::SmallInt,
                     Self::OidVector => DataType::BigInt,
                 }
@@ -188,6 +222,7 @@ macro_rules! elements {
                     Self::Decimal { precision, scale } => Element::Decimal { precision, scale },
                     Self::Char(length) => Element::Char(length),
                     Self::Varchar(length) => Element::Varchar(length),
+                    Self::Whole(it) => Element::Whole(it),
                     Self::Null | Self::Array(_) => return None,
                 }))
             }

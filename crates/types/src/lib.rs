@@ -21,6 +21,7 @@ pub mod sequence;
 pub mod shared;
 pub mod value;
 pub mod view;
+pub mod whole;
 pub mod zone;
 
 pub use catalog::{
@@ -37,6 +38,7 @@ pub use role::{Membership, Role, RoleId};
 pub use sequence::{SequenceDefinition, SequenceOwner, SequencePosition};
 pub use value::Value;
 pub use view::{Materialized, UsedRelation, ViewDefinition};
+pub use whole::Whole;
 pub use zone::Zone;
 
 stdx::id! {

@@ -42,13 +42,12 @@ impl<'a> Binder<'a> {
         {
             *first = without_class(first);
         }
-        if let Some(of_row) = self.json_of_row(&name, &arguments, whole) {
-            return of_row;
+        let told = self.json_of_row(&name, &arguments, whole);
+        if let Some(told) = told.or_else(|| self.type_of(&name, &arguments)) {
+            return told;
         }
         let bound = self.together(&arguments)?;
-        let made = self.made_of_others(&name, &bound, whole);
-        let made = made.or_else(|| self.list_call(&name, &bound, whole));
-        if let Some(made) = made.or_else(|| self.json_call(&name, &bound, whole)) {
+        if let Some(made) = self.made_call(&name, &bound, whole) {
             return made;
         }
         if name == "merge_action" && bound.is_empty() {
@@ -83,6 +82,18 @@ impl<'a> Binder<'a> {
                 self.catalog_call(&name, bound, whole).unwrap_or(Err(error))
             }
         }
+    }
+
+    /// A call that is bound to something else than a function of its name; `None` of any other.
+    fn made_call(
+        &mut self,
+        name: &str,
+        bound: &[Expr],
+        whole: &'a ast::Expr,
+    ) -> Option<SqlResult<Expr>> {
+        let made = self.made_of_others(name, bound, whole);
+        let made = made.or_else(|| self.list_call(name, bound, whole));
+        made.or_else(|| self.json_call(name, bound, whole))
     }
 
     /// GREATEST and LEAST.

@@ -442,7 +442,7 @@ impl<'a> Binder<'a> {
         if let Some(arguments) = item_that_is_set(value) {
             return self.with_item(arguments, target, place, value);
         }
-        let bound = self.expr(value)?;
+        let bound = self.declared(value)?;
         let assigned = self.assigned(bound, &info.name, info.data_type, reads);
         assigned.map_err(|it| at(it, value))
     }

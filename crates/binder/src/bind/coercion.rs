@@ -121,7 +121,7 @@ impl Binder<'_> {
                 if number >= self.parameters.len() {
                     self.parameters.resize(number + 1, None);
                 }
-                let known = *self.parameters[number].get_or_insert(to);
+                let known = *self.parameters[number].get_or_insert(to.plain());
                 Ok(cast(Expr { kind: ExprKind::Parameter(number), data_type: known }, to))
             }
             kind => Ok(cast(Expr { kind, data_type: DataType::Text }, to)),
@@ -218,6 +218,12 @@ pub(super) fn with_blanks(expr: Expr) -> Expr {
         DataType::Char(_) => fold_cast(expr, DataType::Bpchar),
         _ => expr,
     }
+}
+
+/// A value of a declared type as one of the plain type that operators and functions know; anything else as it is.
+pub(super) fn plain(expr: Expr) -> Expr {
+    let to = expr.data_type.plain();
+    if expr.data_type == to { expr } else { fold_cast(expr, to) }
 }
 
 /// A conversion, done at once where the operand is a constant. One that fails is left for who needs its value.

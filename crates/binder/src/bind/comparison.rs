@@ -7,7 +7,7 @@ use types::numeric;
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
-use super::coercion::{fold_cast, name_of, roomy};
+use super::coercion::{fold_cast, name_of, plain, roomy};
 use super::errors::{at, unsupported};
 use crate::precedence::SYMMETRIC;
 
@@ -189,6 +189,7 @@ impl<'a> Binder<'a> {
         right: Expr,
         node: &'a ast::Expr,
     ) -> SqlResult<(Expr, Expr)> {
+        let (left, right) = (plain(left), plain(right));
         let (a, b) = (left.data_type, right.data_type);
         let has_none = |it: DataType| it.element().unwrap_or(it) == DataType::Json;
         let meet = numeric::comparison_type(a, b).filter(|it| !has_none(*it));
@@ -210,7 +211,7 @@ impl<'a> Binder<'a> {
                 self.coerce_unknown(it, to).map_err(|it| at(it, node))
             }
             // Exact numbers compare as they are.
-            own if is_exact(own) && is_exact(other) => Ok(it),
+            own if own.is_exact() && other.is_exact() => Ok(it),
             // VARCHAR beside CHAR compares without the blanks at its end; other texts compare as they are.
             DataType::Varchar(_) if meet.is_blank_padded() => Ok(fold_cast(it, meet)),
             DataType::Bpchar => Ok(fold_cast(it, meet)),
@@ -352,17 +353,13 @@ impl<'a> Binder<'a> {
             }
         }
         if !values.is_empty() {
-            let operand = Box::new(operand);
+            let operand = Box::new(plan::build::strip_declared_cast(operand));
             let kind = ExprKind::InList { operand, list: values, negated: false };
             equalities.insert(0, boolean(kind));
         }
         let any = plan::relation::combine(BinaryOperator::Or, equalities);
         any.ok_or_else(|| SqlError::internal("an empty list"))
     }
-}
-
-fn is_exact(data_type: DataType) -> bool {
-    data_type.is_integer() || matches!(data_type, DataType::Decimal { .. })
 }
 
 /// The value of a constant in the type of what it is compared with, where that type holds it exactly.
@@ -372,7 +369,7 @@ fn in_type(expr: &Expr, data_type: DataType) -> Option<Value> {
     if own == data_type || own.is_text() && data_type.is_text() || value.is_null() {
         return Some(value.clone());
     }
-    if !(is_exact(own) && is_exact(data_type)) {
+    if !(own.is_exact() && data_type.is_exact()) {
         return None;
     }
     let there = numeric::cast(value, own, data_type).ok()?;

@@ -52,7 +52,7 @@ impl<'a> Binder<'a> {
         if super::literal::is_empty_array(operand) && to.element().is_some() {
             return Ok(super::literal::empty_array(to));
         }
-        let bound = self.expr(operand)?;
+        let bound = self.declared(operand)?;
         self.as_type(failing, bound, to).map_err(|it| at(it, whole))
     }
 

@@ -7,6 +7,7 @@ use sqlparser::ast::{self, Ident};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
+use super::coercion::plain;
 use super::conversion::Failing;
 use super::errors::{Name, ambiguous, at, no_column, suggested, unsupported};
 use super::literal::truth;
@@ -36,14 +37,19 @@ pub(super) fn operator(it: &ast::BinaryOperator) -> Option<BinaryOperator> {
 }
 
 impl<'a> Binder<'a> {
-    /// Binds an expression.
+    /// Binds an operand, which is of a plain type.
     pub(super) fn expr(&mut self, expr: &'a ast::Expr) -> SqlResult<Expr> {
+        self.declared(expr).map(plain)
+    }
+
+    /// Binds an expression whose value is kept or shown, with the type that it was declared with.
+    pub(super) fn declared(&mut self, expr: &'a ast::Expr) -> SqlResult<Expr> {
         self.bound(expr, false)
     }
 
     /// Binds a condition of which only TRUE matters.
     pub(super) fn condition(&mut self, expr: &'a ast::Expr) -> SqlResult<Expr> {
-        let bound = self.bound(expr, true)?;
+        let bound = plain(self.bound(expr, true)?);
         self.boolean(bound, expr)
     }
 
@@ -305,7 +311,7 @@ impl<'a> Binder<'a> {
         operands.push(first);
         let mut bound = Vec::with_capacity(operands.len());
         for operand in operands.into_iter().rev() {
-            let it = self.bound(operand, null_as_false)?;
+            let it = plain(self.bound(operand, null_as_false)?);
             bound.push(self.boolean_operand(it, wanted, operand)?);
         }
         // One constant may decide, wherever it stands; then the others are not computed.

@@ -112,7 +112,7 @@ impl<'a> Binder<'a> {
             _ if super::order::is_constant(expr) => keys.push(EarlyKey::Named(expr)),
             ast::Expr::Identifier(_) => keys.push(EarlyKey::Named(expr)),
             _ => {
-                let bound = self.expr(expr)?;
+                let bound = self.declared(expr)?;
                 let key = match bound.data_type {
                     DataType::Null => self.coerce(bound, DataType::Text, expr)?,
                     _ => bound,
@@ -204,7 +204,7 @@ impl<'a> Binder<'a> {
         };
         let mut key = match item {
             Some(item) => items[item].expr.clone(),
-            None => self.expr(expr)?,
+            None => self.declared(expr)?,
         };
         // The select list may stand above the groups already.
         substitute(&mut key, &self.level().keys);
@@ -350,7 +350,7 @@ impl<'a> Binder<'a> {
             let message = "GROUPING must have fewer than 32 arguments";
             return Err(at(SqlError::new(SqlState("54023"), message), whole));
         }
-        let bound = arguments.iter().map(|it| self.expr(it)).collect::<SqlResult<Vec<_>>>()?;
+        let bound = arguments.iter().map(|it| self.declared(it)).collect::<SqlResult<Vec<_>>>()?;
         let attr = self.attribute(DataType::Integer, false);
         self.level().groupings.push((attr, bound));
         Ok(Expr::column(attr, DataType::Integer))

@@ -10,7 +10,7 @@ use sqlparser::ast::{self, AccessExpr, Subscript};
 use types::{DataType, Element, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
-use super::coercion::{fold_cast, name_of, with_blanks};
+use super::coercion::{fold_cast, name_of, plain, with_blanks};
 use super::comparison::no_operator;
 use super::errors::{at, suggested};
 use crate::json_words::IS_JSON;
@@ -89,7 +89,7 @@ pub(super) fn function_of(operator: &ast::BinaryOperator) -> Option<Function> {
 
 /// What values of a type are to JSON.
 fn kind_of(data_type: DataType) -> &'static str {
-    match data_type {
+    match data_type.plain() {
         DataType::Boolean => "boolean",
         DataType::Timestamp => "moment",
         DataType::TimestampTz => "zoned",
@@ -132,6 +132,7 @@ fn check_operator(data_type: DataType, what: &str) -> SqlResult<()> {
 impl<'a> Binder<'a> {
     /// A value as JSON of either kind.
     pub(super) fn as_json(&mut self, value: Expr, to: DataType) -> SqlResult<Expr> {
+        let value = plain(value);
         let from = value.data_type;
         match from {
             DataType::Null if super::constant(&value).is_some_and(Value::is_null) => Ok(null(to)),

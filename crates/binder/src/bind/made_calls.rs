@@ -1,4 +1,4 @@
-//! Calls that are made of others: num_nulls, isfinite, pg_typeof, random between two bounds, and DuckDB's names of the fields
+//! Calls that are made of others: num_nulls, isfinite, pg_typeof, typeof, random between two bounds, and DuckDB's names of the fields
 //! of dates.
 
 use plan::build::unary;
@@ -39,11 +39,6 @@ impl<'a> Binder<'a> {
         match (name, bound) {
             ("num_nulls", [_, ..]) => Some(self.counts_of(UnaryOperator::IsNull, bound)),
             ("num_nonnulls", [_, ..]) => Some(self.counts_of(UnaryOperator::IsNotNull, bound)),
-            ("pg_typeof", [of]) => {
-                self.leave_out([of.clone()]);
-                let name = Value::Text(name_of(of.data_type).into());
-                Some(Ok(Expr::literal(name, DataType::Text)))
-            }
             // None of ours is infinite.
             ("isfinite", [of]) if matches!(of.data_type, DataType::Date | DataType::Timestamp) => {
                 let known = unary(UnaryOperator::IsNotNull, of.clone());
@@ -68,6 +63,25 @@ impl<'a> Binder<'a> {
             }
             _ => None,
         }
+    }
+
+    /// The name of the type of a value, as PostgreSQL or DuckDB has it; `None` of another call.
+    pub(super) fn type_of(
+        &mut self,
+        name: &str,
+        arguments: &[&'a ast::Expr],
+    ) -> Option<SqlResult<Expr>> {
+        let named: fn(DataType) -> String = match name {
+            "pg_typeof" => name_of,
+            "typeof" => |it| it.to_string(),
+            _ => return None,
+        };
+        let [of] = arguments else { return None };
+        Some(self.declared(of).map(|of| {
+            let name = Value::Text(named(of.data_type).into());
+            self.leave_out([of]);
+            Expr::literal(name, DataType::Text)
+        }))
     }
 
     /// Whether a text is read as a type of a constant name: what a length cuts is not.

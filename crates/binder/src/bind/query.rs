@@ -134,7 +134,7 @@ impl<'a> Binder<'a> {
     /// An expression of VALUES; a parameter or a text of unknown type is of the type that is asked for, whatever the other rows
     /// have there.
     fn value(&mut self, node: &'a ast::Expr, wanted: Option<&DataType>) -> SqlResult<Expr> {
-        let value = self.expr(node)?;
+        let value = self.declared(node)?;
         match (&value.kind, wanted) {
             (ExprKind::Parameter(_) | ExprKind::Literal(Value::Text(_)), Some(to))
                 if value.data_type == DataType::Null =>

@@ -151,11 +151,11 @@ impl<'a> Binder<'a> {
             match item {
                 SelectItem::UnnamedExpr(expr) => {
                     let name = super::names::of_expression(expr);
-                    items.push(Item { name, expr: self.expr(expr)? });
+                    items.push(Item { name, expr: self.declared(expr)? });
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
                     super::names::no_constant(alias)?;
-                    items.push(Item { name: ident(alias), expr: self.expr(expr)? });
+                    items.push(Item { name: ident(alias), expr: self.declared(expr)? });
                 }
                 SelectItem::Wildcard(options) => {
                     if !has_from {
@@ -212,7 +212,7 @@ impl<'a> Binder<'a> {
         if let Some(place) = found {
             return Ok(OrderKey::Place(place, entry.key(items[place].expr.clone())));
         }
-        let bound = self.expr(expr)?;
+        let bound = self.declared(expr)?;
         let bound = match bound.kind {
             // A parameter is a value, never a place; of a type that nothing tells it is text.
             plan::ExprKind::Parameter(_) if bound.data_type == DataType::Null => {

@@ -52,7 +52,7 @@ impl<'a> Binder<'a> {
         }
         for Named { name, attr } in columns {
             let expr = match replaced.iter().find(|it| is_named(&it.column_name, &name)) {
-                Some(it) => self.expr(&it.expr)?,
+                Some(it) => self.declared(&it.expr)?,
                 None => self.named_column(attr)?,
             };
             let other = renamed.iter().find(|it| is_named(&it.ident, &name));

@@ -19,7 +19,7 @@ fn exact(aggregate: &plan::Aggregate) -> Option<&Expr> {
         ExprKind::Cast(whole)
             if is_mean
                 && argument.data_type == DataType::Double
-                && whole.data_type.is_integer() =>
+                && whole.data_type.plain().is_integer() =>
         {
             Some(whole)
         }
@@ -34,7 +34,7 @@ fn chosen<'a>(aggregate: &plan::Aggregate, argument: &'a Expr) -> Cow<'a, Expr> 
         aggregate.function,
         AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::AnyValue
     );
-    let (from, to) = (argument.data_type, aggregate.data_type);
+    let (from, to) = (argument.data_type.plain(), aggregate.data_type);
     if !chooses || !from.is_numeric() || from.scale() == to.scale() {
         return Cow::Borrowed(argument);
     }

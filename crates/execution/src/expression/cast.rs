@@ -9,7 +9,7 @@ use types::{DataType, SqlResult, Value, Zone};
 use super::by_value::converted;
 use super::characters::{characters, trim_blanks};
 use super::compare::compare;
-use super::float::{float_of, is_exact};
+use super::float::float_of;
 use super::integers::{Finish, bounds_of, multiplied, rescaled, type_range};
 use super::kernels::{Lanes, map2, valid_at};
 use super::node::{Facts, Kernel, Node, Texts, for_texts, push_text};
@@ -34,7 +34,7 @@ pub(super) fn cast_in(operand: Node, to: DataType, zone: Option<&Zone>) -> SqlRe
         (DataType::Uuid | DataType::Json | DataType::Jsonb, to) if to.is_text() => {
             limited(operand.relabelled(DataType::Text), to)
         }
-        (from, to) if from.stored() != from || to.stored() != to => converted(operand, to, zone)?,
+        (from, to) if is_held_apart(from) || is_held_apart(to) => converted(operand, to, zone)?,
         (DataType::Char(length), DataType::Bpchar) => padded(operand, length),
         // The blanks at its end go first.
         (DataType::Bpchar, DataType::Varchar(_)) => limited(limited(operand, DataType::Text), to),
@@ -45,20 +45,27 @@ pub(super) fn cast_in(operand: Node, to: DataType, zone: Option<&Zone>) -> SqlRe
             limited(Node::new(shape, facts, Format(operand)), to)
         }
         (from, to) if from.is_text() => parsed(operand, to),
-        (from, to) if is_exact(from) && is_exact(to) => rescaled(operand, to),
-        (DataType::Boolean, to) if is_exact(to) => rescaled(integer_of_boolean(operand), to),
-        (from, DataType::Boolean) if is_exact(from) => {
+        (from, to) if from.is_exact() && to.is_exact() => rescaled(operand, to),
+        (DataType::Boolean, to) if to.is_exact() => rescaled(integer_of_boolean(operand), to),
+        (from, DataType::Boolean) if from.is_exact() => {
             let zero = Node::constant(Value::Integer(0), DataType::Integer);
             compare(plan::BinaryOperator::NotEqual, operand, zero)?
         }
-        (from, to) if to.is_float() && (is_exact(from) || from.is_float()) => float_of(operand, to),
-        (from, to) if from.is_float() && is_exact(to) => exact_of_float(operand, to),
+        (from, to) if to.is_float() && (from.is_exact() || from.is_float()) => {
+            float_of(operand, to)
+        }
+        (from, to) if from.is_float() && to.is_exact() => exact_of_float(operand, to),
         (DataType::Date, DataType::Timestamp) => multiplied(operand, i128::from(DAY), to),
         (DataType::Timestamp, DataType::Date) => date_of_timestamp(operand),
         (from, to) => {
             return Err(cannot_cast(from, to));
         }
     })
+}
+
+/// Whether values of a type are no more than held as those of another: a text or a number tells nothing of them.
+fn is_held_apart(of: DataType) -> bool {
+    of.stored() != of.plain()
 }
 
 #[derive(Debug)]
@@ -185,7 +192,7 @@ struct Parse {
 
 fn parsed(operand: Node, to: DataType) -> Node {
     let facts = Facts::of([&operand]).or_fallible(true);
-    let exact = is_exact(to) || matches!(to, DataType::Date | DataType::Timestamp);
+    let exact = to.is_exact() || matches!(to, DataType::Date | DataType::Timestamp);
     if exact {
         let (finish, shape) = Finish::new(to, Some(type_range(to)), facts.nullable);
         return Node::new(shape, facts, Parse { operand, to, finish: Some(finish) });

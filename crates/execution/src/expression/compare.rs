@@ -87,8 +87,7 @@ fn aligned(left: Node, right: Node) -> SqlResult<(Kind, Node, Node)> {
     if a.is_float() || b.is_float() {
         return Ok((Kind::F64, to_float(left)?, to_float(right)?));
     }
-    let exact = |it: DataType| it.is_integer() || matches!(it, DataType::Decimal { .. });
-    if !(a == b || exact(a) && exact(b)) {
+    if !(a == b || a.is_exact() && b.is_exact()) {
         return Err(SqlError::internal(format!("{a} is compared with {b}")));
     }
     let (left, right) = with_scales(left, right);

@@ -9,18 +9,13 @@ use super::kernels::{Lanes, any_valid, map2};
 use super::node::{Facts, Kernel, Node};
 use crate::{Batch, Bitmap, ColumnShape, Representation, Values, Vector};
 
-/// Whether numbers of a type are integers or decimals.
-pub(super) fn is_exact(data_type: DataType) -> bool {
-    data_type.is_integer() || matches!(data_type, DataType::Decimal { .. })
-}
-
 /// A number as DOUBLE PRECISION; REAL is held alike. Whatever is no number is cast by the planner.
 pub(super) fn to_float(operand: Node) -> SqlResult<Node> {
     let from = operand.shape.data_type;
     match from {
         _ if from.is_float() => Ok(operand),
         _ if operand.is_null() => Ok(Node::null(DataType::Double)),
-        _ if is_exact(from) => Ok(float_of(operand, DataType::Double)),
+        _ if from.is_exact() => Ok(float_of(operand, DataType::Double)),
         _ => Err(cannot_cast(from, DataType::Double)),
     }
 }

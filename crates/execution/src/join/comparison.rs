@@ -89,7 +89,7 @@ fn slots(table: &JoinTable) -> Option<usize> {
 
 /// Whether two sides of a comparison have words of one order.
 fn in_one_order(left: &ColumnShape, right: &ColumnShape) -> bool {
-    let (l, r) = (left.data_type, right.data_type);
+    let (l, r) = (left.data_type.plain(), right.data_type.plain());
     match (&left.representation, &right.representation) {
         (Representation::I64, Representation::I64) => {
             l == r || l.is_numeric() && r.is_numeric() && l.scale() == r.scale()

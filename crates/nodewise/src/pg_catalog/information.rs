@@ -170,7 +170,7 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
                 number(place as i64 + 1),
                 default.into(),
                 if column.nullable { "YES".into() } else { "NO".into() },
-                if is_array { "ARRAY" } else { known.map_or("", |it| it.sql) }.into(),
+                said_type(column.data_type, known.map_or("", |it| it.sql)).into(),
                 Cell::Integer(length),
                 Cell::Integer(precision),
                 Cell::Integer(scale),
@@ -187,6 +187,15 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
         }
     }
     view.finish()
+}
+
+/// A type as the standard says it; `known` is its name in SQL as PostgreSQL knows it.
+fn said_type(of: DataType, known: &str) -> String {
+    match of {
+        DataType::Array(_) => "ARRAY".to_owned(),
+        DataType::Whole(it) => it.name().to_lowercase(),
+        _ => known.to_owned(),
+    }
 }
 
 /// A relation with its columns.
@@ -225,7 +234,7 @@ fn listed(session: &Session) -> Vec<Listed> {
 
 /// Digits of a number in all, and behind the point; those of binary numbers are binary.
 fn digits(of: DataType) -> (Option<i64>, Option<i64>) {
-    match of {
+    match of.plain() {
         DataType::SmallInt => (Some(16), Some(0)),
         DataType::Integer => (Some(32), Some(0)),
         DataType::BigInt => (Some(64), Some(0)),

@@ -149,7 +149,8 @@ pub fn equality_chains(left: DataType, right: DataType) -> bool {
         return equality_chains(left, right);
     }
     let kind = |it: DataType| match it {
-        DataType::SmallInt | DataType::Integer | DataType::BigInt | DataType::Decimal { .. } => 0,
+        DataType::SmallInt | DataType::Integer | DataType::BigInt => 0,
+        DataType::Decimal { .. } | DataType::Whole(_) => 0,
         DataType::Real | DataType::Double => 1,
         DataType::Char(_) | DataType::Bpchar => 2,
         DataType::Varchar(_) | DataType::Text => 3,

@@ -1,7 +1,7 @@
 //! Scans, computed columns, groups, unions and constant rows.
 
 use plan::{Aggregate, Expr, IndexHint, PipelineId, Scan, Sink, Source, Transfer};
-use types::{ColumnId, DataType, SqlError, SqlResult};
+use types::{ColumnId, SqlError, SqlResult};
 
 use super::correspondence::Correspondence;
 use super::distinct::two_levels;
@@ -29,8 +29,7 @@ impl Lowering<'_> {
         for reducer in reducers.iter().filter(|it| it.share <= TRANSFER_SHARE_MAX) {
             let attr = own.clone().find(|it| {
                 reducer.attrs.contains(*it)
-                    && (self.attributes[*it].data_type.is_integer()
-                        || self.attributes[*it].data_type == DataType::Date)
+                    && super::keys::integer_like(self.attributes[*it].data_type)
             });
             // One test of a column is enough: the table that keeps least, of equals the one built last.
             let Some(attr) = attr else { continue };

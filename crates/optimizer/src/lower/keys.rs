@@ -9,14 +9,14 @@ use crate::facts::{equal_is_same, equality_chains};
 
 /// Whether values of a type are tested by predicate transfer.
 pub(super) fn integer_like(data_type: DataType) -> bool {
-    data_type.is_integer() || data_type == DataType::Date
+    data_type.plain().is_integer() || data_type == DataType::Date
 }
 
 /// The keys of both sides in one type.
 pub(super) fn unified_keys(join: &JoinRel) -> (Vec<Expr>, Vec<Expr>) {
     let mut keys = (Vec::new(), Vec::new());
     for (left, right) in &join.keys {
-        let (l, r) = (left.data_type, right.data_type);
+        let (l, r) = (left.data_type.plain(), right.data_type.plain());
         let common = match (l, r) {
             _ if l == r || (l.stored().is_text() && r.stored().is_text()) => None,
             _ if l.is_integer() && r.is_integer() => Some(DataType::BigInt),

@@ -301,7 +301,7 @@ impl Optimiser<'_> {
         let facts = Facts::new(self.attributes);
         let dependencies = Dependencies::of(input, facts);
         // Wide keys go first; of two that determine each other the integer stays.
-        let width = |expr: &Expr| match expr.data_type {
+        let width = |expr: &Expr| match expr.data_type.plain() {
             it if it.stored().is_text() => 3,
             types::DataType::Decimal { .. } => 2,
             it if it.is_integer() => 0,

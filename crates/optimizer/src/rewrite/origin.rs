@@ -40,7 +40,7 @@ pub(crate) fn of(rel: &Rel, attr: Attr) -> Option<(&ScanRel, Attr)> {
 /// Least and greatest value of a column of integers without NULL.
 pub(super) fn ends(column: &ColumnInfo) -> Option<(i128, i128)> {
     let it = &column.statistics;
-    if !column.data_type.is_integer() || it.nulls > 0 {
+    if !column.data_type.plain().is_integer() || it.nulls > 0 {
         return None;
     }
     it.min.as_ref()?.as_i128().zip(it.max.as_ref()?.as_i128())

@@ -17,6 +17,11 @@ use crate::word::key_of_float;
 
 /// Converts rows for a column: widens, rescales, trims; checks ranges, lengths and NULL.
 pub(crate) fn piece_of(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<Piece> {
+    if let DataType::Whole(it) = column.data_type {
+        let piece = piece_of(array, &ColumnSchema { data_type: it.plain(), ..column.clone() })?;
+        check_range(&piece, column)?;
+        return Ok(piece);
+    }
     if column.data_type.stored() != column.data_type {
         let held = match crate::lists::arrays(array, column)? {
             Some(held) => held,
@@ -107,9 +112,8 @@ fn words<T: ArrowPrimitiveType<Native = i64>>(array: &ArrayRef) -> Piece {
 
 fn check_range(piece: &Piece, column: &ColumnSchema) -> SqlResult<()> {
     let limit = match column.data_type {
-        it @ (DataType::SmallInt | DataType::Integer | DataType::Decimal { .. }) => {
-            numeric::decimal::range(it)
-        }
+        DataType::BigInt => return Ok(()),
+        it if it.is_exact() => numeric::decimal::range(it),
         _ => return Ok(()),
     };
     let outside = |value: i128| value < limit.0 || value > limit.1;

@@ -1,6 +1,6 @@
 //! Values, types and statistics as records.
 
-use types::{ColumnStatistics, DataType, SqlResult, Value};
+use types::{ColumnStatistics, DataType, SqlResult, Value, Whole};
 
 use super::medium::damaged;
 use super::record::Record;
@@ -69,6 +69,7 @@ pub(super) fn type_record(data_type: DataType) -> Record {
         DataType::Bpchar => kind("bpchar"),
         DataType::Varchar(length) => kind("varchar").number("length", length),
         DataType::Text => kind("text"),
+        DataType::Whole(it) => kind("whole").text("name", it.name()),
         DataType::Array(element) => {
             kind("array").record("element", type_record(element.data_type()))
         }
@@ -107,6 +108,11 @@ pub(super) fn read_type(record: &mut Record) -> SqlResult<DataType> {
         "bpchar" => DataType::Bpchar,
         "varchar" => DataType::Varchar(record.take_number("length")?),
         "text" => DataType::Text,
+        "whole" => {
+            let name = record.take_text("name")?;
+            let none = || damaged(format!("there is no type {name}"));
+            DataType::Whole(Whole::by_name(&name).ok_or_else(none)?)
+        }
         "array" => {
             let element = record.take_record("element", read_type)?;
             let none = || damaged(format!("there is no type {element}[]"));

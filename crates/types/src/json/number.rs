@@ -85,7 +85,7 @@ pub(crate) fn scalar(json: &str, to: DataType) -> SqlResult<Value> {
         (Kind::Null, _) => Ok(Value::Null),
         (Kind::Boolean, DataType::Boolean) => Ok(Value::Boolean(json == "true")),
         (Kind::Number, _) if to.is_float() => Ok(Value::Float(spelling::float(json, to)?)),
-        (Kind::Number, _) if to.is_numeric() => {
+        (Kind::Number, _) if to.is_exact() => {
             let (value, own) = parse_literal(json)?;
             numeric::cast(&value, own, to)
         }

@@ -55,6 +55,7 @@ pub fn cast_in(value: &Value, from: DataType, to: DataType, zone: &Zone) -> SqlR
             _ => Value::Text(shortened(&text, to).into()),
         });
     }
+    let from = from.plain();
     match (source(value, from), value) {
         (DataType::TimestampTz, Value::Timestamp(it)) if to != DataType::TimestampTz => {
             let local = zone.local(*it).ok_or_else(|| out_of_range(DataType::Timestamp))?;
@@ -170,7 +171,9 @@ fn converted(value: &Value, from: DataType, to: DataType) -> SqlResult<Value> {
         (Value::Timestamp(it), DataType::Time) => Ok(Value::Integer(it.rem_euclid(datetime::DAY))),
         (Value::Boolean(it), DataType::Boolean) => Ok(Value::Boolean(*it)),
         (Value::Boolean(it), DataType::Integer) => Ok(Value::Integer(i64::from(*it))),
+        (Value::Boolean(it), DataType::Whole(_)) => exact_value(i128::from(*it), to),
         (Value::Integer(it), DataType::Boolean) => Ok(Value::Boolean(*it != 0)),
+        (Value::Decimal { unscaled, .. }, DataType::Boolean) => Ok(Value::Boolean(*unscaled != 0)),
         (Value::Integer(it), _) if to.is_float() => {
             Ok(Value::Float(float::of_exact(i128::from(*it), 0, single)))
         }
@@ -179,13 +182,11 @@ fn converted(value: &Value, from: DataType, to: DataType) -> SqlResult<Value> {
         }
         (Value::Float(it), DataType::Real) => Ok(Value::Float(float::to_single(*it)?)),
         (Value::Float(it), DataType::Double) => Ok(Value::Float(*it)),
-        (Value::Float(it), _) if to.is_numeric() => {
+        (Value::Float(it), _) if to.is_exact() => {
             exact_value(float::to_exact(*it, from == DataType::Real, to)?, to)
         }
-        (Value::Integer(it), _) if to.is_numeric() => rescaled(i128::from(*it), 0, to),
-        (Value::Decimal { unscaled, scale }, _) if to.is_numeric() => {
-            rescaled(*unscaled, *scale, to)
-        }
+        (Value::Integer(it), _) if to.is_exact() => rescaled(i128::from(*it), 0, to),
+        (Value::Decimal { unscaled, scale }, _) if to.is_exact() => rescaled(*unscaled, *scale, to),
         (Value::Date(it), DataType::Date) => Ok(Value::Date(*it)),
         (Value::Date(it), DataType::Timestamp) => datetime::timestamp_of_date(i64::from(*it))
             .map(Value::Timestamp)
@@ -243,7 +244,7 @@ pub(super) fn exact_value(unscaled: i128, to: DataType) -> SqlResult<Value> {
     if !decimal::fits(unscaled, to) {
         return Err(out_of_range(to));
     }
-    let value = match to {
+    let value = match to.stored() {
         DataType::Decimal { scale, .. } => Some(Value::Decimal { unscaled, scale }),
         DataType::Date => i32::try_from(unscaled).ok().map(Value::Date),
         DataType::Timestamp => i64::try_from(unscaled).ok().map(Value::Timestamp),

@@ -27,6 +27,9 @@ fn power(exponent: u8) -> i128 {
 
 /// The least and the greatest value of an exact type, as its columns store them (unscaled digits, days, microseconds).
 pub fn range(of: DataType) -> (i128, i128) {
+    if let DataType::Whole(it) = of {
+        return it.range();
+    }
     let of_i64 = |low: i64, high: i64| (i128::from(low), i128::from(high));
     match of.stored() {
         DataType::Boolean => (0, 1),
@@ -141,6 +144,17 @@ pub fn multiply_divide(a: i128, b: i128, c: i128) -> Option<i128> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Whole;
+
+    #[test]
+    fn each_plain_type_holds_the_range_of_whole_numbers() {
+        for it in Whole::ALL {
+            let (low, high) = it.range();
+            assert!(low < high && fits(low, it.plain()) && fits(high, it.plain()));
+            assert_eq!(range(DataType::Whole(it)), it.range());
+            assert_eq!(Whole::by_name(it.name()), Some(it));
+        }
+    }
 
     fn exact(unscaled: i128, scale: u8) -> Exact {
         Exact { unscaled, scale }

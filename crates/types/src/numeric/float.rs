@@ -88,10 +88,10 @@ pub fn of_exact(unscaled: i128, scale: u8, single: bool) -> f64 {
 /// A float as the unscaled integer of an exact type. Integers round half to even; decimals take the 15 digits (6 of a REAL)
 /// that every float keeps, and round those half away from zero.
 pub fn to_exact(value: f64, single: bool, to: DataType) -> SqlResult<i128> {
-    if to.is_integer() {
+    if to.is_integer() || matches!(to, DataType::Whole(_)) {
         let rounded = value.round_ties_even();
-        // NaN is in no range.
-        let within = rounded.abs() < 1e19;
+        // NaN is in no range, and what is beyond 128 bits becomes the greatest number of them, which no type holds.
+        let within = rounded.abs() < 1e39;
         return Some(rounded as i128)
             .filter(|&it| within && decimal::fits(it, to))
             .ok_or_else(|| out_of_range(to));

@@ -27,7 +27,8 @@ pub fn boolean(text: &str) -> SqlResult<bool> {
 /// An integer or decimal, as the unscaled integer of the type.
 pub fn exact(text: &str, to: DataType) -> SqlResult<i128> {
     let spelt = trimmed(text);
-    if !to.is_integer() {
+    let is_whole = to.is_integer() || matches!(to, DataType::Whole(_));
+    if !is_whole {
         match spelt.trim_start_matches(['+', '-']).to_ascii_lowercase().as_str() {
             "nan" => return Err(not_a_number()),
             "inf" | "infinity" => return Err(text_out_of_range(text, to)),
@@ -35,7 +36,7 @@ pub fn exact(text: &str, to: DataType) -> SqlResult<i128> {
         }
     }
     let digits = Digits::parse(spelt).ok_or_else(|| invalid_text(text, to))?;
-    if to.is_integer() && !digits.is_whole() {
+    if is_whole && !digits.is_whole() {
         return Err(invalid_text(text, to));
     }
     let unscaled = digits.at_scale(to.scale()).filter(|&it| decimal::fits(it, to));

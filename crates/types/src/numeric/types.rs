@@ -39,7 +39,7 @@ impl Arithmetic {
 
 /// Digits in all and after the point of an exact number; an integer has as many as its greatest value.
 pub(crate) fn digits(of: DataType) -> Option<(u8, u8)> {
-    match of {
+    match of.plain() {
         DataType::SmallInt => Some((5, 0)),
         DataType::Integer => Some((10, 0)),
         DataType::BigInt => Some((19, 0)),
@@ -64,7 +64,7 @@ fn wider_integer(a: DataType, b: DataType) -> Option<DataType> {
 
 /// The type of `left op right` for numbers; a bare NULL takes the other's type. `None` where there is no such operator.
 pub fn arithmetic_type(op: Arithmetic, left: DataType, right: DataType) -> Option<DataType> {
-    let (left, right) = match (left, right) {
+    let (left, right) = match (left.plain(), right.plain()) {
         (DataType::Null, it) | (it, DataType::Null) => (it, it),
         both => both,
     };
@@ -104,7 +104,7 @@ fn quotient((p1, s1): (u8, u8), (p2, s2): (u8, u8)) -> DataType {
 
 /// The type of a sum; `None` where values cannot be summed.
 pub fn sum_type(of: DataType) -> Option<DataType> {
-    match of {
+    match of.plain() {
         DataType::SmallInt | DataType::Integer => Some(DataType::BigInt),
         DataType::BigInt => Some(DataType::Decimal { precision: MAX_DIGITS, scale: 0 }),
         DataType::Decimal { precision, scale } => {
@@ -131,6 +131,7 @@ pub fn common_type(a: DataType, b: DataType) -> Option<DataType> {
     match (a, b) {
         (DataType::Null, it) | (it, DataType::Null) => Some(it),
         _ if a == b => Some(a),
+        _ if is_declared(a, b) => common_type(a.plain(), b.plain()),
         _ if a.is_numeric() && b.is_numeric() => common_number(a, b),
         _ if a.is_text() && b.is_text() => Some(common_text(a, b)),
         (DataType::Array(a), DataType::Array(b)) => {
@@ -145,6 +146,11 @@ pub fn common_type(a: DataType, b: DataType) -> Option<DataType> {
         }
         _ => None,
     }
+}
+
+/// Whether either is known by another type to operators.
+fn is_declared(a: DataType, b: DataType) -> bool {
+    a.plain() != a || b.plain() != b
 }
 
 fn common_number(a: DataType, b: DataType) -> Option<DataType> {
@@ -171,6 +177,7 @@ fn common_text(a: DataType, _: DataType) -> DataType {
 pub fn comparison_type(a: DataType, b: DataType) -> Option<DataType> {
     match (a, b) {
         (DataType::Bpchar, DataType::Bpchar) => Some(DataType::Char(u32::MAX)),
+        _ if is_declared(a, b) => comparison_type(a.plain(), b.plain()),
         _ if a == b => Some(a),
         (DataType::Time, DataType::Interval) | (DataType::Interval, DataType::Time) => {
             Some(DataType::Interval)
@@ -192,6 +199,16 @@ pub fn is_castable(from: DataType, to: DataType) -> bool {
     if let (DataType::Array(from), DataType::Array(to)) = (from, to) {
         return is_castable(from.data_type(), to.data_type());
     }
+    match (from, to) {
+        (DataType::Boolean, DataType::Whole(_)) | (DataType::Whole(_), DataType::Boolean) => {
+            return true;
+        }
+        (DataType::Bytea, DataType::Whole(_)) | (DataType::Whole(_), DataType::Bytea) => {
+            return false;
+        }
+        _ if is_declared(from, to) => return is_castable(from.plain(), to.plain()),
+        _ => {}
+    }
     is_assignable(from, to)
         || from.is_text() && to != DataType::Null
         || from == DataType::Jsonb && (to == DataType::Boolean || to.is_numeric())
@@ -208,6 +225,9 @@ pub fn is_castable(from: DataType, to: DataType) -> bool {
 pub fn is_assignable(from: DataType, to: DataType) -> bool {
     if let (DataType::Array(from), DataType::Array(to)) = (from, to) {
         return is_assignable(from.data_type(), to.data_type());
+    }
+    if is_declared(from, to) {
+        return is_assignable(from.plain(), to.plain());
     }
     is_implicit(from, to)
         || from.is_numeric() && to.is_numeric()
@@ -241,6 +261,9 @@ pub fn is_implicit(from: DataType, to: DataType) -> bool {
     match (from, to) {
         _ if from == to => true,
         (DataType::Null, _) => true,
+        // Of a range of its own: nothing becomes it unasked.
+        (_, DataType::Whole(_)) => false,
+        (DataType::Whole(it), _) => is_implicit(it.plain(), to),
         (DataType::Date, DataType::Timestamp | DataType::TimestampTz) => true,
         (DataType::Timestamp, DataType::TimestampTz) => true,
         (DataType::Time, DataType::Interval) => true,
@@ -260,7 +283,7 @@ mod tests {
         DataType::Decimal { precision, scale }
     }
 
-    const ALL: [DataType; 36] = [
+    const ALL: [DataType; 41] = [
         DataType::Null,
         DataType::Boolean,
         DataType::SmallInt,
@@ -297,6 +320,11 @@ mod tests {
         DataType::Array(crate::Element::Varchar(3)),
         DataType::Array(crate::Element::TimestampTz),
         DataType::Array(crate::Element::Jsonb),
+        DataType::Whole(crate::Whole::TinyInt),
+        DataType::Whole(crate::Whole::UInteger),
+        DataType::Whole(crate::Whole::UBigInt),
+        DataType::Whole(crate::Whole::HugeInt),
+        DataType::Array(crate::Element::Whole(crate::Whole::UTinyInt)),
     ];
 
     #[test]
