@@ -54,6 +54,8 @@ pub(crate) fn insert(insert: &ast::Insert) -> SqlResult<()> {
         multi_table_when_clauses,
         multi_table_else_clause,
     } = insert;
+    let friendly =
+        matches!(or, None | Some(ast::SqliteOnConflict::Ignore | ast::SqliteOnConflict::Replace));
     let several = multi_table_insert_type.is_some()
         || !multi_table_into_clauses.is_empty()
         || !multi_table_when_clauses.is_empty()
@@ -61,7 +63,7 @@ pub(crate) fn insert(insert: &ast::Insert) -> SqlResult<()> {
     refuse(
         &[],
         &[
-            (or.is_some(), "INSERT OR .."),
+            (!friendly || or.is_some() && on.is_some(), "INSERT OR .."),
             (*ignore || priority.is_some(), "a modifier of INSERT"),
             (*replace_into, "REPLACE INTO"),
             (*overwrite || !*into, "INSERT without INTO"),
@@ -262,7 +264,7 @@ pub(crate) fn create_index(index: &ast::CreateIndex) -> SqlResult<()> {
         include,
         nulls_distinct,
         with,
-        predicate,
+        predicate: _,
         index_options,
         alter_options,
     } = index;
@@ -272,7 +274,6 @@ pub(crate) fn create_index(index: &ast::CreateIndex) -> SqlResult<()> {
     method(using.as_ref())?;
     refuse(
         &[
-            (predicate.is_some(), "an index on the rows of a WHERE alone"),
             (!include.is_empty(), "an index that includes further columns"),
             (*nulls_distinct == Some(false), "NULLS NOT DISTINCT"),
             (!with.is_empty(), "WITH (..) of an index"),
@@ -319,10 +320,10 @@ pub(crate) fn primary_key(key: &ast::PrimaryKeyConstraint) -> SqlResult<()> {
         index_type,
         columns: _,
         index_options,
-        characteristics,
+        characteristics: _,
     } = key;
     refuse(
-        &[(characteristics.is_some(), "a deferred key")],
+        &[],
         &[(
             index_name.is_some() || index_type.is_some() || !index_options.is_empty(),
             "the index of a key is named by CONSTRAINT",
@@ -339,16 +340,13 @@ pub(crate) fn unique_key(key: &ast::UniqueConstraint) -> SqlResult<()> {
         index_type,
         columns: _,
         index_options,
-        characteristics,
+        characteristics: _,
         nulls_distinct,
     } = key;
     let named = index_name.is_some() || index_type.is_some() || !index_options.is_empty();
     let spelt = !matches!(index_type_display, ast::KeyOrIndexDisplay::None);
     refuse(
-        &[
-            (characteristics.is_some(), "a deferred key"),
-            (matches!(nulls_distinct, ast::NullsDistinctOption::NotDistinct), "NULLS NOT DISTINCT"),
-        ],
+        &[(matches!(nulls_distinct, ast::NullsDistinctOption::NotDistinct), "NULLS NOT DISTINCT")],
         &[(named || spelt, "the index of a key is named by CONSTRAINT")],
     )
 }

@@ -45,6 +45,8 @@ pub struct KeyDefinition {
     pub columns: Vec<String>,
     /// Whether it is the primary key.
     pub primary: bool,
+    /// Until when it may be broken.
+    pub deferral: Deferral,
 }
 
 /// CHECK of CREATE TABLE.
@@ -56,4 +58,13 @@ pub struct CheckDefinition {
     pub column: Option<String>,
     /// The condition.
     pub condition: String,
+}
+
+/// What an index is of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum IndexItem {
+    /// A column, by its name.
+    Column(String),
+    /// An expression.
+    Expression(String),
 }

@@ -1,9 +1,11 @@
 //! Types as SQL text names them.
 
 use sqlparser::ast;
+use types::structs::{Field, StructType};
 use types::{DataType, SqlError, SqlResult, SqlState, Whole};
 
-use crate::syntax::unsupported;
+use crate::struct_words::{KEY, VALUE};
+use crate::syntax::{ident, unsupported};
 
 /// Characters of CHAR(n) and VARCHAR(n): PostgreSQL's limit.
 const LENGTH_MAX: u32 = 10_485_760;
@@ -11,7 +13,8 @@ const LENGTH_MAX: u32 = 10_485_760;
 /// The types that there are, as a hint.
 const TYPES: &str = "the types are BOOLEAN, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, DECIMAL(p,s), DATE, TIME, \
     TIMESTAMP, TIMESTAMPTZ, INTERVAL, UUID, BYTEA, JSON, JSONB, CHAR(n), VARCHAR(n), TEXT, TINYINT, UTINYINT, USMALLINT, \
-    UINTEGER, UBIGINT, HUGEINT, UHUGEINT and arrays of them";
+    UINTEGER, UBIGINT, HUGEINT, UHUGEINT, \
+    STRUCT(name type, ..), MAP(type, type) and arrays of them";
 
 /// The type that SQL text names.
 pub(crate) fn data_type(sql: &ast::DataType) -> SqlResult<DataType> {
@@ -72,6 +75,7 @@ pub(crate) fn data_type(sql: &ast::DataType) -> SqlResult<DataType> {
             ast::ArrayElemTypeDef::SquareBracket(element, _)
             | ast::ArrayElemTypeDef::AngleBracket(element),
         ) => array_of(data_type(element)?),
+        Sql::Struct(fields, _) => return struct_type(fields),
         // Types of PostgreSQL's catalog, as the nearest of ours.
         Sql::Custom(name, arguments) if arguments.is_empty() && catalog_type(name).is_some() => {
             catalog_type(name).unwrap_or(DataType::Text)
@@ -80,6 +84,24 @@ pub(crate) fn data_type(sql: &ast::DataType) -> SqlResult<DataType> {
             return Err(unsupported(format!("the type {other}")).with_hint(TYPES));
         }
     })
+}
+
+/// The type of a struct, or of a map.
+fn struct_type(fields: &[ast::StructField]) -> SqlResult<DataType> {
+    let mut made = Vec::with_capacity(fields.len());
+    for field in fields {
+        let name = field.field_name.as_ref().filter(|_| field.options.is_none());
+        let Some(name) = name else {
+            return Err(unsupported("a struct type with a field without a name, or with options"));
+        };
+        made.push(Field::new(ident(name), data_type(&field.field_type)?));
+    }
+    match &made[..] {
+        [key, value] if (&*key.name, &*value.name) == (KEY, VALUE) => {
+            Ok(DataType::Map(StructType::entry(key.data_type, value.data_type)?))
+        }
+        _ => Ok(DataType::Struct(StructType::new(made)?)),
+    }
 }
 
 /// A type of whole numbers that is a word of the parser's.
@@ -175,6 +197,8 @@ pub(crate) fn type_name(sql: &ast::DataType) -> Option<String> {
     let data_type = data_type(sql).ok()?;
     let name = match data_type.element().unwrap_or(data_type) {
         DataType::Null | DataType::Array(_) => return None,
+        DataType::Struct(_) => "struct",
+        DataType::Map(_) => "map",
         DataType::Boolean => "bool",
         DataType::SmallInt => "int2",
         DataType::Integer => "int4",

@@ -7,7 +7,9 @@
 
 use std::any::{Any, TypeId};
 
-use sqlparser::ast::{ColumnOption, DataType, Expr, Ident, Interval, ObjectName, TypedString};
+use sqlparser::ast::{
+    BinaryOperator, ColumnOption, DataType, Expr, Ident, Interval, ObjectName, TypedString, Value,
+};
 use sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
@@ -44,6 +46,9 @@ impl Dialect for Postgres {
         }
         if let Some(signed) = precedence::sign(parser) {
             return Some(signed);
+        }
+        if let Some(function) = crate::lambda::written(parser) {
+            return Some(function);
         }
         if let Some(said) = begun_by_word(parser).or_else(|| grouping(parser)) {
             return Some(said);
@@ -98,6 +103,11 @@ impl Dialect for Postgres {
         crate::sequence_words::column_option(parser)
     }
 
+    /// `f(a := 1)`, as PostgreSQL and DuckDB have it.
+    fn supports_named_fn_args_with_assignment_operator(&self) -> bool {
+        true
+    }
+
     /// GROUPING SETS and the like are read as expressions, so that they may stand in one another.
     fn supports_group_by_expr(&self) -> bool {
         false
@@ -125,6 +135,21 @@ impl Dialect for Postgres {
 
     /// `FROM t` and `FROM t SELECT a`, as DuckDB has them.
     fn supports_from_first_select(&self) -> bool {
+        true
+    }
+
+    /// `{'a': 1}`, as DuckDB has it.
+    fn supports_dictionary_syntax(&self) -> bool {
+        true
+    }
+
+    /// `MAP {'a': 1}`, as DuckDB has it.
+    fn support_map_literal_syntax(&self) -> bool {
+        true
+    }
+
+    /// The types of structs, which DuckDB's are brought to.
+    fn supports_struct_literal(&self) -> bool {
         true
     }
 
@@ -192,8 +217,28 @@ fn begun_by_word(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
     }
 }
 
-/// `(digits) '..'` behind INTERVAL.
+/// `(digits) '..'` behind INTERVAL, or `(expression) unit`, as DuckDB has it: so many of that unit.
 fn interval_of_digits(parser: &mut Parser) -> Result<Expr, ParserError> {
+    let [_, first, second] = parser.peek_tokens_ref();
+    if !matches!(first.token, Token::Number(..)) || second.token != Token::RParen {
+        parser.expect_token(&Token::LParen)?;
+        let count = parser.parse_expr()?;
+        parser.expect_token(&Token::RParen)?;
+        let unit = parser.parse_identifier()?;
+        let one = Value::SingleQuotedString(format!("1 {}", unit.value));
+        let one = Interval {
+            value: Box::new(Expr::Value(one.into())),
+            leading_field: None,
+            leading_precision: None,
+            last_field: None,
+            fractional_seconds_precision: None,
+        };
+        return Ok(Expr::Nested(Box::new(Expr::BinaryOp {
+            left: Box::new(Expr::Nested(Box::new(count))),
+            op: BinaryOperator::Multiply,
+            right: Box::new(Expr::Interval(one)),
+        })));
+    }
     let digits = parser.parse_optional_precision()?;
     let value = Box::new(Expr::Value(parser.parse_value()?));
     Ok(Expr::Interval(Interval {
@@ -368,8 +413,14 @@ mod tests {
                 || sets.iter().filter(|word| it.contains(**word)).count() > 1
                 || it.contains("SELECT ROLLUP")
                 || it.contains("BY DISTINCT")
+                // `INTERVAL (n) HOUR` is read as a product, before parsing.
                 || it.contains("interval(")
+                || it.contains("INTERVAL (")
+                // Queries behind two parentheses, and names of arguments.
+                || it.contains("(((SELECT")
+                || it.contains(" := ")
         };
+        let mut others = Vec::new();
         for sql in texts.iter().filter(|it| !apart(it)) {
             let (ours, theirs) = (parsed(&Postgres, sql), parsed(&PostgreSqlDialect {}, sql));
             // What only we read (queries behind two parentheses, what is DuckDB's) has tests of its own; and the parser takes
@@ -378,10 +429,11 @@ mod tests {
             let is_ours = sql.trim_start().starts_with("FROM")
                 || ours_alone.iter().any(|it| sql.contains(it));
             let unread = theirs.starts_with("Err") && (is_ours || !ours.starts_with("Err"));
-            if !unread && !ours.contains("operators of a rank") {
-                assert_eq!(ours, theirs, "{sql}");
+            if !unread && !ours.contains("operators of a rank") && ours != theirs {
+                others.push(format!("{sql}\n{ours}\n{theirs}"));
             }
         }
+        assert!(others.is_empty(), "{}", others.join("\n\n"));
     }
 
     #[test]

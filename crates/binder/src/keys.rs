@@ -4,7 +4,9 @@ use sqlparser::ast::{self, IndexColumn, TableConstraint};
 use types::{Deferral, ReferentialAction, SqlError, SqlResult, SqlState};
 
 use crate::clauses;
-use crate::constraint::{CheckDefinition, Constraints, KeyDefinition, ReferenceDefinition};
+use crate::constraint::{
+    CheckDefinition, Constraints, IndexItem, KeyDefinition, ReferenceDefinition,
+};
 use crate::statement::Statement;
 use crate::syntax::{ident, name, unsupported};
 
@@ -34,14 +36,14 @@ fn of_column(
     all: &mut Constraints,
 ) -> SqlResult<()> {
     let (own, name) = (ident(&column.name), option.name.as_ref().map(ident));
-    let primary = match &option.option {
+    let (primary, said) = match &option.option {
         ast::ColumnOption::PrimaryKey(key) => {
             clauses::primary_key(key)?;
-            true
+            (true, &key.characteristics)
         }
         ast::ColumnOption::Unique(key) => {
             clauses::unique_key(key)?;
-            false
+            (false, &key.characteristics)
         }
         ast::ColumnOption::Check(check) => {
             let name = name.or(check.name.as_ref().map(ident));
@@ -57,20 +59,21 @@ fn of_column(
         }
         _ => return Ok(()),
     };
-    all.keys.push(KeyDefinition { name, columns: vec![own], primary });
+    let deferral = deferral(said.as_ref())?;
+    all.keys.push(KeyDefinition { name, columns: vec![own], primary, deferral });
     Ok(())
 }
 
 /// What a constraint of a table asks.
 pub(crate) fn of_table(constraint: &TableConstraint, all: &mut Constraints) -> SqlResult<()> {
-    let (named, columns, primary) = match constraint {
+    let (named, columns, primary, said) = match constraint {
         TableConstraint::PrimaryKey(it) => {
             clauses::primary_key(it)?;
-            (&it.name, &it.columns, true)
+            (&it.name, &it.columns, true, &it.characteristics)
         }
         TableConstraint::Unique(it) => {
             clauses::unique_key(it)?;
-            (&it.name, &it.columns, false)
+            (&it.name, &it.columns, false, &it.characteristics)
         }
         TableConstraint::Check(it) => {
             let name = it.name.as_ref().map(ident);
@@ -85,7 +88,8 @@ pub(crate) fn of_table(constraint: &TableConstraint, all: &mut Constraints) -> S
         other => return Err(unsupported(format!("the table constraint {other}"))),
     };
     let columns = columns.iter().map(column_name).collect::<SqlResult<_>>()?;
-    all.keys.push(KeyDefinition { name: named.as_ref().map(ident), columns, primary });
+    let (name, deferral) = (named.as_ref().map(ident), deferral(said.as_ref())?);
+    all.keys.push(KeyDefinition { name, columns, primary, deferral });
     Ok(())
 }
 
@@ -134,13 +138,26 @@ fn column_name(column: &IndexColumn) -> SqlResult<String> {
     }
 }
 
+fn item(column: &IndexColumn) -> SqlResult<IndexItem> {
+    clauses::index_column(column)?;
+    let mut expr = &column.column.expr;
+    while let ast::Expr::Nested(inner) = expr {
+        expr = inner;
+    }
+    Ok(match expr {
+        ast::Expr::Identifier(it) => IndexItem::Column(ident(it)),
+        other => IndexItem::Expression(other.to_string()),
+    })
+}
+
 /// CREATE INDEX.
 pub(crate) fn create_index(index: &ast::CreateIndex) -> SqlResult<Statement> {
     clauses::create_index(index)?;
     Ok(Statement::CreateIndex {
         name: index.name.as_ref().map(name),
         table: name(&index.table_name),
-        columns: index.columns.iter().map(column_name).collect::<SqlResult<_>>()?,
+        items: index.columns.iter().map(item).collect::<SqlResult<_>>()?,
+        predicate: index.predicate.as_ref().map(ToString::to_string),
         unique: index.unique,
         if_not_exists: index.if_not_exists,
     })

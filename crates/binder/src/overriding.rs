@@ -44,6 +44,36 @@ pub(crate) fn known_words(tokens: &mut Vec<TokenWithSpan>) {
     tokens.splice(from..at + 3, new.into_iter().map(|token| TokenWithSpan { token, span }));
 }
 
+/// What stands for the columns of `INSERT INTO t BY NAME`, as DuckDB has it.
+const BY_NAME: &str = "\0by name";
+
+/// Makes `BY NAME` behind the table of an INSERT a column of a name that no text can spell; the tokens have no blanks.
+pub(crate) fn by_name(tokens: &mut Vec<TokenWithSpan>) {
+    if !tokens.first().is_some_and(|it| is_word(&it.token, "insert")) {
+        return;
+    }
+    let is_said = |it: &[TokenWithSpan]| {
+        is_word(&it[0].token, "by")
+            && is_word(&it[1].token, "name")
+            && ["select", "from", "with", "values"].iter().any(|word| is_word(&it[2].token, word))
+    };
+    let near = tokens.len().min(12);
+    let Some(at) = tokens[..near].windows(3).position(is_said) else { return };
+    let span = tokens[at].span;
+    let column =
+        Word { value: BY_NAME.to_owned(), quote_style: Some('"'), keyword: Keyword::NoKeyword };
+    let new = [Token::LParen, Token::Word(column), Token::RParen];
+    tokens.splice(at..at + 2, new.map(|token| TokenWithSpan { token, span }));
+}
+
+/// Whether the columns of an INSERT are those of the names that its rows have.
+pub(crate) fn is_by_name(columns: &[sqlparser::ast::ObjectName]) -> bool {
+    let name = |it: &sqlparser::ast::ObjectName| {
+        it.0.last().and_then(|it| it.as_ident()).is_some_and(|it| it.value == BY_NAME)
+    };
+    matches!(columns, [one] if name(one))
+}
+
 /// Takes the column of [`known_words`] for what it says.
 pub(crate) fn note(insert: &mut Insert) {
     let last = insert.columns.last().and_then(|it| it.0.last()?.as_ident());

@@ -17,11 +17,12 @@ use crate::row_changes::{changing, locking};
 use crate::statement::{ExplainFormat, ParsedQuery, Statement};
 use crate::syntax::{NESTED_MAX, dotted, ident, name, syntax, too_deep, unknown, unsupported};
 use crate::{
-    alter, asof, clauses, comment_words, constraint_words, copy, copy_options, cursor_words,
-    file_calls, folders, frames, from_first, generated_columns, item_assignment, keys, like_words,
-    lock_words, maintenance, merge_words, notify_words, numerals, overriding, parameters, rewrite,
-    role_words, schema_words, sequence_words, show_words, steering, steps, subscripts, temporary,
-    tokens, transactions, view_words, written_in_sql,
+    alter, asof, chained, clauses, comment_words, comprehension, conflict_words, constraint_words,
+    copy, copy_options, cursor_words, file_calls, folders, frames, friendly_words, from_first,
+    generated_columns, item_assignment, keys, lambda, like_words, lock_words, macro_words,
+    maintenance, merge_words, notify_words, numerals, overriding, parameters, rewrite, role_words,
+    schema_words, sequence_words, show_words, steering, steps, struct_words, subscripts, temporary,
+    tokens, transactions, variable_words, view_words, written_in_sql,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -68,14 +69,21 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     names_are_short(&tokens)?;
     let copy_options = copy_options::take(&mut tokens)?;
     rewrite::abort(&mut tokens);
+    rewrite::pragmas(&mut tokens);
     rewrite::table_commands(&mut tokens);
     rewrite::similar_substrings(&mut tokens);
     rewrite::order_operators(&mut tokens);
     rewrite::pattern_operators(&mut tokens);
     rewrite::equal_signs(&mut tokens);
+    overriding::by_name(&mut tokens);
+    friendly_words::known_words(&mut tokens);
+    chained::known_words(&mut tokens);
     rewrite::untyped_columns(&mut tokens);
+    struct_words::known_words(&mut tokens);
+    comprehension::known_words(&mut tokens);
     merge_words::known_words(&mut tokens);
     overriding::known_words(&mut tokens);
+    conflict_words::known_words(&mut tokens);
     item_assignment::known_words(&mut tokens)?;
     asof::known_words(&mut tokens);
     lock_words::known_words(&mut tokens);
@@ -116,22 +124,6 @@ fn parse_one(
         statements.push(Statement::Checkpoint);
         return Ok(());
     }
-    if let Some(statement) = maintenance::recognise(&tokens)? {
-        statements.push(statement);
-        return Ok(());
-    }
-    if let Some(statement) = constraint_words::recognise(&tokens)? {
-        statements.push(statement);
-        return Ok(());
-    }
-    if let Some(statement) = steering::alter_query(&tokens)? {
-        statements.push(statement);
-        return Ok(());
-    }
-    if let Some(statement) = folders::export_or_import(&tokens)? {
-        statements.push(statement);
-        return Ok(());
-    }
     if let Some(query) = comment_words::summarized(&tokens) {
         let query = parse_tokens(query, copy_options)?;
         let [Statement::Query { query }] = &query[..] else {
@@ -141,6 +133,11 @@ fn parse_one(
         return Ok(());
     }
     for recognise in [
+        maintenance::recognise,
+        constraint_words::recognise,
+        steering::alter_query,
+        folders::export_or_import,
+        about_names,
         comment_words::recognise,
         about_cursor,
         notify_words::recognise,
@@ -177,6 +174,22 @@ fn parse_one(
     Ok(())
 }
 
+/// SET VARIABLE, CREATE MACRO and their kin.
+fn about_names(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>> {
+    match variable_words::recognise(tokens, &query_of_tokens)? {
+        Some(statement) => Ok(Some(statement)),
+        None => macro_words::recognise(tokens, &query_of_tokens),
+    }
+}
+
+/// The query that tokens are.
+fn query_of_tokens(tokens: Vec<TokenWithSpan>) -> SqlResult<ParsedQuery> {
+    match <[Statement; 1]>::try_from(parse_tokens(tokens, Default::default())?) {
+        Ok([Statement::Query { query }]) => Ok(query),
+        _ => Err(SqlError::new(SqlState::SYNTAX, "syntax error: a query is expected here")),
+    }
+}
+
 /// DECLARE, FETCH, MOVE or CLOSE.
 fn about_cursor(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>> {
     use cursor_words::Recognised::{Declares, Whole};
@@ -200,7 +213,9 @@ fn parse_tokens(
 ) -> SqlResult<Vec<Statement>> {
     let has_subscripts = tokens.iter().any(|it| subscripts::is_about(&it.token));
     let has_asof = tokens.iter().any(|it| asof::is_about(&it.token));
-    let is_expanded = tokens.iter().any(|it| written_in_sql::is_about(&it.token));
+    let calls = |it: &[TokenWithSpan]| written_in_sql::is_about(&it[0].token, &it[1].token);
+    let is_expanded = tokens.windows(2).any(calls);
+    let has_arrow = tokens.iter().any(|it| lambda::is_about(&it.token));
     let begins_query = tokens.first().is_some_and(|it| begins_query(&it.token));
     let parser = Parser::new(&Postgres).with_recursion_limit(NESTED_MAX);
     let mut parser = parser.with_tokens_with_locations(tokens);
@@ -208,6 +223,9 @@ fn parse_tokens(
         let mut query = parser.parse_query().map_err(|it| syntax(&it))?;
         if has_subscripts {
             subscripts::of_columns(&mut query);
+        }
+        if has_arrow {
+            lambda::expanded(&mut query);
         }
         if is_expanded {
             written_in_sql::expanded(&mut query)?;
@@ -220,6 +238,9 @@ fn parse_tokens(
         let mut statements = parser.parse_statements().map_err(|it| syntax(&it))?;
         if has_subscripts {
             subscripts::of_columns(&mut statements);
+        }
+        if has_arrow {
+            lambda::expanded(&mut statements);
         }
         if is_expanded {
             written_in_sql::expanded(&mut statements)?;
@@ -510,7 +531,8 @@ fn explain(
 fn create_table(table: ast::CreateTable) -> SqlResult<Statement> {
     let (or_replace, if_not_exists) = (table.or_replace, table.if_not_exists);
     clauses::create_table(&table)?;
-    let untyped = |it: &ast::ColumnDef| it.data_type.to_string().contains(rewrite::NO_TYPE);
+    let untyped =
+        |it: &ast::ColumnDef| it.data_type.to_string().trim_matches('"') == rewrite::NO_TYPE;
     if table.columns.iter().any(|it| untyped(it) != table.query.is_some()) {
         let message = "syntax error: columns have types, but not in CREATE TABLE .. AS";
         return Err(SqlError::new(SqlState::SYNTAX, message));

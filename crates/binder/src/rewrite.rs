@@ -91,6 +91,24 @@ pub(crate) fn abort(tokens: &mut [TokenWithSpan]) {
     }
 }
 
+/// DuckDB's `PRAGMA name = value` as `SET name = value`, and `PRAGMA show_tables` as SHOW TABLES; the tokens have no blanks.
+pub(crate) fn pragmas(tokens: &mut [TokenWithSpan]) {
+    if keyword(tokens.first()) != Some(Keyword::PRAGMA) {
+        return;
+    }
+    match tokens {
+        [pragma, _, sign, ..] if sign.token == Token::Eq => {
+            pragma.token = word("SET", None, Keyword::SET);
+        }
+        [pragma, name] if matches!(&name.token, Token::Word(it) if it.value.eq_ignore_ascii_case("show_tables")) =>
+        {
+            pragma.token = word("SHOW", None, Keyword::SHOW);
+            name.token = word("TABLES", None, Keyword::TABLES);
+        }
+        _ => {}
+    }
+}
+
 /// `TABLE t` as `SELECT * FROM t`; the tokens have no blanks.
 pub(crate) fn table_commands(tokens: &mut Vec<TokenWithSpan>) {
     use Keyword::{

@@ -3,10 +3,10 @@
 use std::fmt;
 
 use sqlparser::ast;
-use types::{DataType, LockMode, LockWait, OnCommit, Value};
+use types::{DataType, LockMode, LockWait, MacroDefinition, OnCommit, Value};
 
 use crate::column_definition::ColumnDefinition;
-use crate::constraint::Constraints;
+use crate::constraint::{Constraints, IndexItem};
 use crate::design::{DesignClause, TableChange};
 use crate::like_words::LikeClause;
 use crate::role_statement::{NamedRole, RoleStatement};
@@ -109,8 +109,10 @@ pub enum Statement {
         name: Option<String>,
         /// The table.
         table: String,
-        /// Its columns, at least one; one may stand there twice.
-        columns: Vec<String>,
+        /// What it is of, at least one; a column may stand there twice.
+        items: Vec<IndexItem>,
+        /// The rows that it has, if not all.
+        predicate: Option<String>,
         /// Whether no two rows may hold the same values.
         unique: bool,
         /// Whether an existing index is no error.
@@ -131,6 +133,31 @@ pub enum Statement {
         name: String,
         /// What is done.
         change: SequenceChange,
+        /// Whether a missing one is no error.
+        if_exists: bool,
+    },
+    /// SET VARIABLE.
+    SetVariable {
+        /// The variable.
+        name: String,
+        /// A query of its value; `None` takes it away.
+        query: Option<ParsedQuery>,
+    },
+    /// CREATE MACRO.
+    CreateMacro {
+        /// What it is.
+        definition: MacroDefinition,
+        /// Whether one that exists goes.
+        or_replace: bool,
+        /// Whether an existing one is no error.
+        if_not_exists: bool,
+    },
+    /// DROP MACRO.
+    DropMacro {
+        /// The macro.
+        name: String,
+        /// Whether it must be one of tables.
+        is_table: bool,
         /// Whether a missing one is no error.
         if_exists: bool,
     },

@@ -1,8 +1,8 @@
-//! Functions of PostgreSQL's catalog that are short in SQL: a call becomes what it stands for before anything is bound.
+//! Functions of PostgreSQL's catalog and of DuckDB that are short in SQL: a call becomes what it stands for before anything is bound.
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{self, Expr, visit_expressions_mut};
+use sqlparser::ast::{self, Expr, Ident, SelectItem, SetExpr, VisitorMut, visit_expressions_mut};
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::Token;
 use types::SqlResult;
@@ -17,14 +17,19 @@ const QUOTED: [&str; 24] = [
     "user", "where",
 ];
 
-/// Whether a statement with such a token may call one of these: the walk is for those alone.
-pub(crate) fn is_about(token: &Token) -> bool {
-    let Token::Word(word) = token else { return false };
-    ["pg_size_pretty", "quote_ident"].iter().any(|it| word.value.eq_ignore_ascii_case(it))
+/// Whether a statement with such tokens, one behind the other, may call one of these: the walk is for those alone.
+pub(crate) fn is_about(name: &Token, behind: &Token) -> bool {
+    let Token::Word(word) = name else { return false };
+    *behind == Token::LParen && is_known(&word.value.to_lowercase())
 }
 
-/// Puts what they stand for in the places of calls.
+pub(crate) fn is_known(name: &str) -> bool {
+    matches!(name, "pg_size_pretty" | "quote_ident") || forms(name).is_some()
+}
+
+/// Puts what they stand for in the places of calls. In a select list a call gives its name to the column.
 pub(crate) fn expanded(statement: &mut impl ast::VisitMut) -> SqlResult<()> {
+    let _ = statement.visit(&mut Naming);
     let flow = visit_expressions_mut(statement, |expr| {
         let Expr::Function(call) = expr else { return ControlFlow::Continue(()) };
         match of_call(call).map(|text| parsed(&text)) {
@@ -42,14 +47,62 @@ pub(crate) fn expanded(statement: &mut impl ast::VisitMut) -> SqlResult<()> {
     }
 }
 
+/// Names the columns that such calls are.
+struct Naming;
+
+impl VisitorMut for Naming {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &mut ast::Query) -> ControlFlow<()> {
+        name_columns(&mut query.body);
+        ControlFlow::Continue(())
+    }
+}
+
+fn name_columns(body: &mut SetExpr) {
+    match body {
+        SetExpr::Select(select) => {
+            for item in &mut select.projection {
+                if let SelectItem::UnnamedExpr(Expr::Function(call)) = item
+                    && let Some(name) = name_of(call)
+                    && is_known(&name)
+                {
+                    let expr = Expr::Function(call.clone());
+                    let alias = Ident::with_quote('"', name);
+                    *item = SelectItem::ExprWithAlias { expr, alias };
+                }
+            }
+        }
+        SetExpr::SetOperation { left, right, .. } => {
+            name_columns(left);
+            name_columns(right);
+        }
+        // Queries are met by themselves.
+        _ => {}
+    }
+}
+
+fn name_of(call: &ast::Function) -> Option<String> {
+    match &call.name.0[..] {
+        [name] => Some(name.as_ident()?.value.to_lowercase()),
+        [schema, name] if schema.as_ident()?.value.eq_ignore_ascii_case("pg_catalog") => {
+            Some(name.as_ident()?.value.to_lowercase())
+        }
+        _ => None,
+    }
+}
+
 fn parsed(text: &str) -> SqlResult<Expr> {
     let parser = Parser::new(&Postgres).with_recursion_limit(NESTED_MAX);
     parser.try_with_sql(text).and_then(|mut it| it.parse_expr()).map_err(|it| syntax(&it))
 }
 
 fn of_call(call: &ast::Function) -> Option<String> {
-    let name = call.name.0.last()?.as_ident()?.value.to_lowercase();
+    let name = name_of(call).filter(|_| call.over.is_none() && call.filter.is_none())?;
     let ast::FunctionArguments::List(list) = &call.args else { return None };
+    if list.duplicate_treatment.is_some() || !list.clauses.is_empty() {
+        return None;
+    }
     let argument = |it: &ast::FunctionArg| match it {
         ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(it)) => Some(it.to_string()),
         _ => None,
@@ -70,8 +123,114 @@ fn expansion(name: &str, arguments: &[String]) -> Option<String> {
             ))
         }
         ("pg_size_pretty", [bytes]) => Some(pretty(&format!("CAST({bytes} AS BIGINT)"))),
-        _ => None,
+        _ => {
+            let form = forms(name)?.iter().find(|it| it.0 == arguments.len())?;
+            Some(filled(form.1, arguments))
+        }
     }
+}
+
+/// A form with arguments in the places of `{1}`, `{2}` and so on.
+fn filled(form: &str, arguments: &[String]) -> String {
+    let mut text = String::with_capacity(form.len());
+    let mut parts = form.split('{');
+    text.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let (number, rest) = part.split_once('}').unwrap_or((part, ""));
+        let place = number.parse::<usize>().unwrap_or(0);
+        if let Some(argument) = place.checked_sub(1).and_then(|it| arguments.get(it)) {
+            text.push_str(argument);
+        }
+        text.push_str(rest);
+    }
+    text
+}
+
+/// What calls of a function of DuckDB stand for, each form with the number of its arguments.
+fn forms(name: &str) -> Option<&'static [(usize, &'static str)]> {
+    of_times(name).or_else(|| of_texts(name)).or_else(|| of_values(name))
+}
+
+fn of_times(name: &str) -> Option<&'static [(usize, &'static str)]> {
+    Some(match name {
+        "last_day" => &[(1, "CAST(date_trunc('month', {1}) + INTERVAL '1 month -1 day' AS DATE)")],
+        "dayname" => &[(1, "to_char({1}, 'FMDay')")],
+        "monthname" => &[(1, "to_char({1}, 'FMMonth')")],
+        "yearweek" => &[(1, "CAST(to_char({1}, 'IYYYIW') AS BIGINT)")],
+        "date_add" => &[(2, "(({1}) + ({2}))")],
+        "epoch_us" => &[(1, "CAST(extract(epoch FROM {1}) * 1000000 AS BIGINT)")],
+        "epoch_ns" => &[(1, "(CAST(extract(epoch FROM {1}) * 1000000 AS BIGINT) * 1000)")],
+        "to_millennia" => &[(1, "(({1}) * INTERVAL '1000 years')")],
+        "to_centuries" => &[(1, "(({1}) * INTERVAL '100 years')")],
+        "to_decades" => &[(1, "(({1}) * INTERVAL '10 years')")],
+        "to_years" => &[(1, "(({1}) * INTERVAL '1 year')")],
+        "to_quarters" => &[(1, "(({1}) * INTERVAL '3 months')")],
+        "to_months" => &[(1, "(({1}) * INTERVAL '1 month')")],
+        "to_weeks" => &[(1, "(({1}) * INTERVAL '7 days')")],
+        "to_days" => &[(1, "(({1}) * INTERVAL '1 day')")],
+        "to_hours" => &[(1, "(({1}) * INTERVAL '1 hour')")],
+        "to_minutes" => &[(1, "(({1}) * INTERVAL '1 minute')")],
+        "to_seconds" => &[(1, "(({1}) * INTERVAL '1 second')")],
+        "to_milliseconds" => &[(1, "(({1}) * INTERVAL '1 millisecond')")],
+        "to_microseconds" => &[(1, "(({1}) * INTERVAL '1 microsecond')")],
+        "ago" => &[(1, "(now() - CAST({1} AS INTERVAL))")],
+        "get_current_timestamp" => &[(0, "now()")],
+        _ => return None,
+    })
+}
+
+fn of_texts(name: &str) -> Option<&'static [(usize, &'static str)]> {
+    Some(match name {
+        "string_split" | "str_split" | "split" => &[(
+            2,
+            "(CASE WHEN {1} = '' AND {2} <> '' THEN ARRAY[''] WHEN {2} IS NULL AND {1} IS NOT NULL \
+             THEN ARRAY[CAST({1} AS TEXT)] ELSE string_to_array({1}, NULLIF({2}, '')) END)",
+        )],
+        "regexp_extract" => &[
+            (
+                2,
+                "(CASE WHEN {1} IS NOT NULL AND {2} IS NOT NULL \
+                 THEN coalesce((regexp_match({1}, '(' || {2} || ')'))[1], '') END)",
+            ),
+            (
+                3,
+                "(CASE WHEN {1} IS NOT NULL AND {2} IS NOT NULL \
+                 THEN coalesce((regexp_match({1}, '(' || {2} || ')'))[({3}) + 1], '') END)",
+            ),
+        ],
+        "regexp_full_match" => &[(2, "(({1}) ~ ('^(?:' || ({2}) || ')$'))")],
+        "unicode" => &[(1, "(CASE WHEN {1} = '' THEN -1 ELSE ascii({1}) END)")],
+        "base64" | "to_base64" => &[(1, "encode(CAST({1} AS BYTEA), 'base64')")],
+        "from_base64" => &[(1, "decode({1}, 'base64')")],
+        "json_valid" => &[(1, "(({1}) IS JSON)")],
+        _ => return None,
+    })
+}
+
+fn of_values(name: &str) -> Option<&'static [(usize, &'static str)]> {
+    Some(match name {
+        "add" => &[(2, "(({1}) + ({2}))")],
+        "subtract" => &[(2, "(({1}) - ({2}))")],
+        "multiply" => &[(2, "(({1}) * ({2}))")],
+        "divide" => &[(2, "(({1}) // ({2}))")],
+        "xor" => &[(2, "(({1}) # ({2}))")],
+        "fdiv" => &[(2, "floor(CAST({1} AS DOUBLE PRECISION) / ({2}))")],
+        "isinf" => &[(1, "(abs(CAST({1} AS DOUBLE PRECISION)) = 'Infinity')")],
+        "if" => &[(3, "(CASE WHEN {1} THEN {2} ELSE {3} END)")],
+        "list_select" | "array_select" => {
+            &[(2, "list_transform({2}, lambda \"the place\" : ({1})[\"the place\"])")]
+        }
+        "list_intersect" | "array_intersect" => &[(
+            2,
+            "list_distinct(list_filter({1}, lambda \"the item\" : \
+             list_contains({2}, \"the item\")))",
+        )],
+        "favg" => &[(1, "avg(CAST({1} AS DOUBLE PRECISION))")],
+        "fsum" | "sumkahan" | "kahan_sum" => &[(1, "sum(CAST({1} AS DOUBLE PRECISION))")],
+        "geomean" | "geometric_mean" => &[(1, "exp(avg(ln({1})))")],
+        "sem" => &[(1, "(stddev_pop({1}) / sqrt(count({1})))")],
+        _ => return None,
+    })
 }
 
 /// A number of bytes in the largest unit of which there are ten, rounded by halves.

@@ -291,6 +291,7 @@ pub fn stored(columns: &[(DataType, Vec<Value>)], chunk: usize) -> Table {
         name: name(place).into(),
         columns: vec![types::ColumnId(place as u16)],
         kind: storage::IndexKind::Index,
+        deferral: types::Deferral::None,
     };
     let indexes = (0..columns.len()).map(index).collect();
     let rules = Arc::new(storage::Rules { indexes, ..Default::default() });

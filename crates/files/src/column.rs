@@ -82,6 +82,11 @@ impl Column {
                 DataType::Array(Element::Varchar(_) | Element::Char(_)) => {
                     numeric::assign(&value, DataType::Null, data_type, "")?
                 }
+                _ if types::structs::is_nested(data_type) => {
+                    let roomy = types::structs::unlimited(data_type)?;
+                    let read = numeric::cast_in(&value, DataType::Text, roomy, &self.zone)?;
+                    numeric::assign(&read, roomy, data_type, "")?
+                }
                 _ => numeric::cast_in(&value, DataType::Text, data_type, &self.zone)?,
             };
             return self.push_held(&held);

@@ -281,9 +281,12 @@ fn is_header(first: &[(String, bool)], rest: &[Guess]) -> bool {
 fn names(width: usize, header: Option<&[String]>, said: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::with_capacity(width);
     let mut taken = std::collections::HashSet::new();
+    // As DuckDB has it, such names are of one length.
+    let digits = width.saturating_sub(1).max(1).ilog10() as usize + 1;
     for place in 0..width {
         let own = said.get(place).or_else(|| header?.get(place)).map(|it| it.trim().to_owned());
-        let base = own.filter(|it| !it.is_empty()).unwrap_or_else(|| format!("column{place}"));
+        let base =
+            own.filter(|it| !it.is_empty()).unwrap_or_else(|| format!("column{place:0digits$}"));
         let numbered = (1..).map(|it| format!("{base}_{it}"));
         let mut free = std::iter::once(base.clone()).chain(numbered);
         let name = free.find(|it| taken.insert(it.to_lowercase())).unwrap_or_default();

@@ -55,6 +55,9 @@ pub(crate) fn type_name(data_type: DataType) -> String {
         DataType::Text => "text",
         DataType::Whole(_) => return errors::type_name(data_type),
         DataType::Array(element) => return format!("{}[]", type_name(element.data_type())),
+        nested @ (DataType::Struct(_) | DataType::Map(_)) => {
+            return types::numeric::errors::type_name(nested);
+        }
     };
     name.to_owned()
 }

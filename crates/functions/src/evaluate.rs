@@ -22,6 +22,9 @@ pub fn evaluate(
     arguments: &[(Value, DataType)],
     result: DataType,
 ) -> SqlResult<Value> {
+    if let Some(made) = crate::structs::of_constants(function, arguments, result) {
+        return made;
+    }
     let arrays: Option<Vec<ArrayRef>> = arguments.iter().map(|it| array_of(&it.0, it.1)).collect();
     let arrays = arrays.ok_or_else(|| SqlError::internal("a constant of another type"))?;
     let array = invoke(function, &arrays, 1, result)?;

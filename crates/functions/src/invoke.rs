@@ -8,8 +8,8 @@ use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::call::{Call, arrow_type};
 use crate::{
-    array, bucket, bytes, cast, choice, exact, field, float, from_text, interval, json, like,
-    moment, random, regexp, rows, series, strftime, text, to_char, to_char_interval,
+    array, bucket, bytes, cast, choice, duckdb, exact, field, float, from_text, interval, json,
+    like, moment, random, regexp, rows, series, strftime, structs, text, to_char, to_char_interval,
     to_char_number, to_number, zone,
 };
 
@@ -45,14 +45,22 @@ fn is_strict(function: Function) -> bool {
             | F::Nvl2
             | F::ArrowTypeof
             | F::WithMetadata
+            | F::StructOf
     ) && !array::takes_null(function)
         && !json::takes_null(function)
+        && !structs::map_takes_null(function)
 }
 
 fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
     use Function as F;
     if array::is_of_arrays(call.function) {
         return array::kernel(call);
+    }
+    if structs::is_of_structs(call.function) {
+        return structs::kernel(call);
+    }
+    if structs::is_of_maps(call.function) {
+        return structs::map_kernel(call);
     }
     if let Some(made) = json::kernel(call) {
         return made;
@@ -111,6 +119,7 @@ fn pattern_or_bytes(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::RegexpSubstr => regexp::substr(call),
         F::RegexpMatch => regexp::first_match(call),
         F::RegexpSplit => regexp::split(call),
+        F::RegexpExtractAll => regexp::all_matches(call),
         F::SimilarParts | F::SimilarToEscape => regexp::similar_to_escape(call),
         F::CurrentDate | F::LocalTime | F::LocalTimestamp | F::Now => {
             Err(call.broken("no constant in its place"))
@@ -195,7 +204,7 @@ fn text_or_moment(call: &Call<'_>) -> SqlResult<ArrayRef> {
         | F::ToTimestampNanos
         | F::ToTimestampSeconds => moment::to_timestamp(call),
         F::ToUnixtime => moment::to_unixtime(call),
-        _ => by_template(call),
+        _ => duckdb::kernel(call).unwrap_or_else(|| by_template(call)),
     }
 }
 

@@ -21,7 +21,8 @@
 //!
 //! | Names | Why |
 //! |---|---|
-//! | arrow_field, named_struct, row, struct | the result is a struct |
+//! | arrow_field, named_struct, struct | the result is a struct |
+//! | row | its values have no names; without them, binding makes a row |
 //! | get_field, union_extract, union_tag | the argument is a struct or union |
 //! | to_time | a cast is there |
 //! | file_row_index, input_file_name | no file lies behind a row; they always failed |
@@ -45,6 +46,7 @@ mod cast;
 mod choice;
 mod common;
 mod degrees;
+mod duckdb;
 mod error;
 mod evaluate;
 mod exact;
@@ -70,6 +72,7 @@ mod sequences;
 mod series;
 mod session_calls;
 mod strftime;
+mod structs;
 mod template;
 mod text;
 mod texts;
@@ -87,5 +90,6 @@ pub use name::{REFUSED, lookup, names, refusal};
 pub use resolve::{Signature, resolve, resolve_call};
 pub use rows::negative as negative_rows;
 pub use sequences::{Sequences, count};
+pub use structs::{json_of, kind_of};
 pub use texts::{ARRAY_BYTES_MAX, VALUE_BYTES_MAX};
 pub use volatility::{STABLE, Volatility, statement_constant, volatility};

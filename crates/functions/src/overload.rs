@@ -90,8 +90,10 @@ const BIGINT: DataType = DataType::BigInt;
 
 /// The parameter lists of a function in order of preference; none for functions whose arguments share one type.
 pub(crate) fn overloads(function: Function) -> &'static [Overload] {
-    let families =
-        [floats, exact, bits, texts, patterns, moments, zoned, intervals, series, bytes, others];
+    let families = [
+        floats, exact, bits, texts, patterns, moments, zoned, intervals, series, bytes, of_duckdb,
+        others,
+    ];
     let mut lists = families.iter().map(|it| it(function));
     lists.find(|it| !it.is_empty()).unwrap_or(&[])
 }
@@ -294,6 +296,31 @@ fn texts(function: Function) -> &'static [Overload] {
     }
 }
 
+/// What only DuckDB has.
+fn of_duckdb(function: Function) -> &'static [Overload] {
+    use Function as F;
+    match function {
+        F::DamerauLevenshtein | F::Hamming => const { &[fixed(&[Text, Text], BIGINT)] },
+        F::Jaccard => const { &[fixed(&[Text, Text], DOUBLE)] },
+        F::JaroSimilarity | F::JaroWinkler => {
+            const { &[optional(&[Text, Text, Double], 2, DOUBLE)] }
+        }
+        F::ParseDirname | F::ParseDirpath => const { &[optional(&[Text, Text], 1, TEXT)] },
+        F::ParseFilename => {
+            const { &[optional(&[Text, Text], 1, TEXT), optional(&[Text, Boolean, Text], 2, TEXT)] }
+        }
+        F::TextSlice => const { &[fixed(&[Text, Integer, Integer], TEXT)] },
+        F::ParsePath => {
+            const { &[optional(&[Text, Text], 1, DataType::Array(types::Element::Text))] }
+        }
+        F::DateDiff | F::DateSub => const { &[fixed(&[Text, Timestamp, Timestamp], BIGINT)] },
+        F::Strptime | F::TryStrptime => const { &[fixed(&[Text, Text], TIMESTAMP)] },
+        F::TimeBucket => const { &[optional(&[Interval, Timestamp, Timestamp], 2, TIMESTAMP)] },
+        F::Strftime => const { &[fixed(&[Timestamp, Text], TEXT)] },
+        _ => &[],
+    }
+}
+
 fn patterns(function: Function) -> &'static [Overload] {
     use Function as F;
     match function {
@@ -319,6 +346,9 @@ fn patterns(function: Function) -> &'static [Overload] {
         }
         F::RegexpMatch | F::RegexpSplit => {
             const { &[optional(&[Text, Text, Text], 2, DataType::Array(types::Element::Text))] }
+        }
+        F::RegexpExtractAll => {
+            const { &[optional(&[Text, Text, Integer, Text], 2, DataType::Array(types::Element::Text))] }
         }
         F::RegexpSubstr => {
             const { &[optional(&[Text, Text, Integer, Integer, Text, Integer], 2, TEXT)] }

@@ -10,7 +10,7 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value};
 use crate::common::common_type;
 use crate::error::type_name;
 use crate::overload::{Kind, Outcome, Overload, overloads};
-use crate::{array, cast, json, scale};
+use crate::{array, cast, json, scale, structs};
 
 /// A call for given argument types.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,6 +60,12 @@ pub fn resolve_call(
         }
         _ if array::is_of_arrays(function) => {
             array::signature(function, arguments).ok_or_else(|| does_not_exist(function, arguments))
+        }
+        _ if structs::is_of_structs(function) || structs::is_of_maps(function) => {
+            let found = structs::signature(function, arguments, constants);
+            let found = found.or_else(|| structs::map_signature(function, arguments));
+            let (types, result) = found.ok_or_else(|| does_not_exist(function, arguments))?;
+            Ok(Signature { arguments: types, result })
         }
         _ => match json::signature(function, arguments) {
             Some(signature) => Ok(signature),

@@ -64,7 +64,7 @@ fn fraction(micro: i64, dot: bool, digits: Option<u32>) -> String {
     if dot { format!(".{shown}") } else { shown.to_owned() }
 }
 
-fn part(moment: &Moment, letter: char, plain: bool) -> Option<String> {
+pub(crate) fn part(moment: &Moment, letter: char, plain: bool) -> Option<String> {
     let number = |value: i64, width: usize| {
         let width = if plain { 0 } else { width };
         format!("{value:0width$}")

@@ -6,7 +6,7 @@ use arrow_schema::{Field, Schema, SchemaRef};
 use execution::PipelineReport;
 use stdx::Nanos;
 use stdx::sync::Arc;
-use storage::lists::{list_type, lists};
+use storage::lists::{outer, outer_field};
 use types::{DataType, SqlError, SqlResult};
 
 /// The answer of one statement.
@@ -41,7 +41,7 @@ impl Answer {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
-    /// The answer with lists of Arrow in the place of the texts of arrays.
+    /// The answer with lists, structs and maps of Arrow in the place of the texts of arrays, structs and maps.
     ///
     /// # Errors
     /// 0A000 for an array of several dimensions.
@@ -92,16 +92,16 @@ pub(crate) fn done(tag: impl Into<String>) -> Answer {
     }
 }
 
-/// A schema with lists in the place of the texts of arrays.
+/// A schema with lists, structs and maps in the place of the texts of arrays, structs and maps.
 pub(crate) fn listed_schema(schema: &SchemaRef, types: &[DataType]) -> SchemaRef {
-    let field = |(field, of): (&Arc<Field>, &DataType)| match of.element() {
-        Some(element) => Arc::new(Field::new(field.name(), list_type(element), true)),
-        None => field.clone(),
+    let field = |(field, of): (&Arc<Field>, &DataType)| match of.has_parts() {
+        true => Arc::new(outer_field(field.name(), *of)),
+        false => field.clone(),
     };
     Arc::new(Schema::new(schema.fields().iter().zip(types).map(field).collect::<Vec<_>>()))
 }
 
-/// A batch with lists of Arrow in the place of the texts of arrays, of the columns that [`crate::Described::with_lists`] tells.
+/// A batch with lists, structs and maps of Arrow in the place of the texts of arrays, structs and maps, of the columns that [`crate::Described::with_lists`] tells.
 ///
 /// # Errors
 /// 0A000 for an array of several dimensions.
@@ -110,8 +110,8 @@ pub fn listed(
     schema: &SchemaRef,
     types: &[DataType],
 ) -> SqlResult<RecordBatch> {
-    let column = |(array, of): (&ArrayRef, &DataType)| match (of.element(), array.as_string_opt()) {
-        (Some(element), Some(texts)) => lists(texts, element),
+    let column = |(array, of): (&ArrayRef, &DataType)| match array.as_string_opt() {
+        Some(texts) if of.has_parts() => outer(texts, *of),
         _ => Ok(array.clone()),
     };
     let columns = batch.columns().iter().zip(types).map(column).collect::<SqlResult<Vec<_>>>()?;

@@ -58,6 +58,7 @@ const SWITCH: Takes = Takes::Words(&[&["on", "true", "yes", "1"], &["off", "fals
 const KNOWN: &[Known] = &[
     known("application_name", "", Takes::Text, true, "what the client calls itself"),
     known("bytea_output", "hex", Takes::Words(&[&["hex"]]), false, "how bytes are written"),
+    known("calendar", "gregorian", CALENDARS, false, "how days are counted"),
     known("client_encoding", "UTF8", UTF8, true, "how texts come and go: UTF-8"),
     known("client_min_messages", "notice", Takes::Text, false, "kept, and of no effect"),
     known("DateStyle", "ISO, MDY", DATES, true, "how dates are written: ISO 8601"),
@@ -95,6 +96,7 @@ const KNOWN: &[Known] = &[
 
 const USUAL_PATH: &str = "\"$user\", public";
 const COLUMNS: Takes = Takes::Words(&[&["columns", "heap"]]);
+const CALENDARS: Takes = Takes::Words(&[&["gregorian"]]);
 const DATES: Takes = Takes::Words(&[&["ISO, MDY", "ISO", "ISO,MDY"]]);
 const INTERVALS: Takes = Takes::Words(&[&["postgres"]]);
 const SERVER_VERSION: &str = concat!("18.0 (Nodewise ", env!("CARGO_PKG_VERSION"), ")");

@@ -145,6 +145,8 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<()> {
         let column = &*table.column(own_column(table, column)?).name;
+        self.drop_indexes_naming(table, column, cancel)?;
+        let table = &self.existing(&table.name)?;
         let dependent = self.generated_of(table, column)?;
         if let (Some(first), false) = (dependent.first(), cascade) {
             let own = names::bare(&table.name);
@@ -164,7 +166,7 @@ impl Session {
         let table = &self.existing(&table.name)?;
         let id = own_column(table, column)?;
         check_not_cut_by(table, id, "drop")?;
-        if table.columns.len() == 1 {
+        if table.columns.iter().filter(|it| !names::is_hidden(&it.name)).count() == 1 {
             let message = format!(
                 "a table without columns is not supported: \"{column}\" is the only one of table \"{}\"",
                 table.name
@@ -199,7 +201,8 @@ impl Session {
             self.remove_sequence(&sequence, cascade, cancel)?;
         }
         self.move_comment(["relation", &table.name, &name], None)?;
-        self.alter_column(&current, &ColumnChange::Drop(id), None, cancel).map(|_| ())
+        self.alter_column(&current, &ColumnChange::Drop(id), None, cancel)?;
+        self.drop_unused_hidden(&table.name, cancel)
     }
 
     fn rename_column(
@@ -339,10 +342,13 @@ impl Session {
         (data_type, using): (DataType, Option<&str>),
         cancel: &CancelToken,
     ) -> SqlResult<()> {
+        let name = table.column(own_column(table, column)?).name.clone();
+        self.refuse_with_views(&table.name, Some(&name))?;
+        let indexes = self.drop_indexes_naming(table, &name, cancel)?;
+        let table = &self.existing(&table.name)?;
         let id = own_column(table, column)?;
         check_not_cut_by(table, id, "alter")?;
         let old = table.column(id).clone();
-        self.refuse_with_views(&table.name, Some(&old.name))?;
         if let Some(generated) = self.generated_of(table, &old.name)?.first() {
             let message = "cannot alter type of a column used by a generated column";
             let hint =
@@ -386,7 +392,7 @@ impl Session {
         for (child, key) in self.referring(&table.name) {
             self.check_reference(&child, &key, cancel)?;
         }
-        Ok(())
+        indexes.iter().try_for_each(|it| self.create_index(it, cancel).map(|_| ()))
     }
 }
 

@@ -48,7 +48,7 @@ impl Session {
         };
         check_free(table, rules, key.name.as_deref())?;
         let name = self.index_name(table, key.name.as_deref(), &suggested, rules)?;
-        rules.indexes.push(TableIndex { name: name.into(), columns, kind });
+        rules.indexes.push(TableIndex { name: name.into(), columns, kind, deferral: key.deferral });
         Ok(())
     }
 

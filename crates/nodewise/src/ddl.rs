@@ -361,6 +361,7 @@ impl Session {
             design,
             compress_from: self.settings.text_compression.least_bytes(),
             delta_from: self.database.delta_from,
+            broken: self.broken_keys.of(self.block.as_ref().map(|it| &it.constraints)),
         }
     }
 
@@ -386,6 +387,11 @@ pub(crate) fn check_names(schema: &[ColumnSchema]) -> SqlResult<()> {
                 format!("column \"{}\" is named twice", column.name),
             )
             .with_hint("give one of them another name with AS"));
+        }
+        if types::structs::has_row(column.data_type) {
+            let message = format!("column \"{}\" has pseudo-type record", column.name);
+            return Err(SqlError::new(SqlState("42P16"), message)
+                .with_hint("give its fields names: struct_pack(a := 1)"));
         }
     }
     Ok(())

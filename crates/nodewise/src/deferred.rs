@@ -1,27 +1,27 @@
-//! Foreign keys that are asked at the end of a transaction, and SET CONSTRAINTS (docs/design/08-transactions.md, "foreign keys").
+//! Foreign keys, and keys ([`crate::broken_keys`]), that are asked at the end of a transaction, and SET CONSTRAINTS (docs/design/08-transactions.md, "foreign keys").
 //!
 //! Key decision: what is put off is the keys that changed, and not a question: it is made anew when it is asked, of the tables as they
 //! are called then. What was asked once stays noted, as a savepoint may bring back what was wrong.
 
 use std::collections::HashMap;
 
-use storage::Table;
+use storage::{BuildContext, NothingPutOff, Table, TableDesign, TableIndex};
 use types::{Deferral, ForeignKey, SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
 use crate::changed_keys::Keys;
 use crate::foreign_keys::{question_of_lost, question_of_new};
 use crate::notice::Notice;
+use crate::parallel::LoadProgress;
+use crate::row_changes::is_same;
 use crate::transaction_state::{ConstraintModes, Deferred};
 use crate::{Answer, CancelToken, Session};
 
 impl Session {
     /// Whether a foreign key is asked at the end of the transaction only.
     pub(crate) fn is_deferred(&self, key: &ForeignKey) -> bool {
-        let Some(block) = &self.block else { return false };
-        let modes = &block.constraints;
-        let said = modes.named.get(&*key.name).copied().or(modes.all);
-        key.deferral != Deferral::None && said.unwrap_or(key.deferral == Deferral::Deferred)
+        let block = self.block.as_ref();
+        block.is_some_and(|it| it.constraints.defer(&key.name, key.deferral))
     }
 
     /// Notes keys that changed.
@@ -34,6 +34,7 @@ impl Session {
 
     /// Asks what was put off: all of it before a commit, else that which is not to be put off any more.
     pub(crate) fn check_deferred(&self, commits: bool, cancel: &CancelToken) -> SqlResult<()> {
+        self.check_broken_keys(commits, cancel)?;
         let deferred = self.writing.lock().as_ref().map(|it| it.deferred.clone());
         let Some(deferred) = deferred.filter(|it| !it.is_empty()) else { return Ok(()) };
         self.refresh()?;
@@ -52,6 +53,36 @@ impl Session {
             });
         }
         self.ask_all(&asked, &[], cancel)
+    }
+
+    /// Asks of keys that were broken: of all before a commit, else of those that may not be any more.
+    ///
+    /// Errors: 23505.
+    pub(crate) fn check_broken_keys(&self, commits: bool, cancel: &CancelToken) -> SqlResult<()> {
+        if !self.broken_keys.is_any() {
+            return Ok(());
+        }
+        let (newest, _) = self.database.newest();
+        let tables = match self.writes_alone() {
+            true => self.snapshot(),
+            false => self.changes_on_newest()?,
+        };
+        let modes = self.block.as_ref().map(|it| &it.constraints);
+        let is_asked = |it: &TableIndex| {
+            commits || !modes.is_some_and(|modes| modes.defer(&it.name, it.deferral))
+        };
+        let (team, plain) = (self.load_team(cancel), TableDesign::default());
+        let progress = LoadProgress::new(&*self.progress, "keys");
+        let stop = || execution::is_ended(cancel);
+        let context = self.build_context(&team, &progress, &stop, &plain);
+        let context = BuildContext { broken: &NothingPutOff, ..context };
+        for table in tables.each_table() {
+            let has_any = table.rules().indexes.iter().any(|it| it.deferral != Deferral::None);
+            if has_any && !is_same(newest.by_id(table.id), Some(table)) {
+                self.cancelled_or(cancel, table.check_deferrable(is_asked, &context))?;
+            }
+        }
+        Ok(())
     }
 
     /// SET CONSTRAINTS.
@@ -84,7 +115,7 @@ impl Session {
         Ok(done("SET CONSTRAINTS"))
     }
 
-    /// Refuses a name that no foreign key has, or only such as cannot be deferred.
+    /// Refuses a name that no constraint has, or only such as cannot be deferred.
     fn check_deferrable(&self, name: &str) -> SqlResult<()> {
         let mut is_known = false;
         for table in self.snapshot().tables() {
@@ -95,7 +126,14 @@ impl Session {
                 }
                 is_known = true;
             }
-            is_known |= rules.indexes.iter().any(|it| it.kind.is_constraint() && *it.name == *name);
+            for key in
+                rules.indexes.iter().filter(|it| it.kind.is_constraint() && *it.name == *name)
+            {
+                if key.deferral != Deferral::None {
+                    return Ok(());
+                }
+                is_known = true;
+            }
             is_known |= rules.rows.checks.iter().any(|it| *it.name == *name);
         }
         match is_known {

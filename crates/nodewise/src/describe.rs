@@ -4,7 +4,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use binder::ParsedQuery;
 use storage::{IndexKind, Table};
-use types::{ColumnId, DataType, SqlResult};
+use types::{ColumnId, DataType, SqlResult, names};
 
 use crate::answer::done;
 use crate::planning::plan_plain;
@@ -27,10 +27,15 @@ impl Session {
         self.load_files(query, &catalog, cancel)?;
         let output = plan_plain(query, &catalog)?.plan.output;
         let table = table.and_then(|it| self.snapshot().get(it).cloned());
-        let table = table.filter(|it| it.columns.len() == output.len());
+        let shown = |it: &Table| -> Vec<usize> {
+            let columns = it.columns.iter().enumerate();
+            columns.filter(|it| !names::is_hidden(&it.1.name)).map(|it| it.0).collect()
+        };
+        let places = table.as_deref().map_or_else(Vec::new, shown);
+        let table = table.filter(|_| places.len() == output.len());
         let mut view = ViewBuilder::new(&DESCRIBED.map(|it| (it, 't')));
         for (place, column) in output.iter().enumerate() {
-            let of = table.as_deref().map(|it| known(it, place));
+            let of = table.as_deref().map(|it| known(it, places[place]));
             let (nullable, key, default, extra) = of.unwrap_or((true, None, None, None));
             view.row([
                 column.name.as_str().into(),

@@ -16,7 +16,7 @@ use binder::{ParsedQuery, ReferenceDefinition, Statement};
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Rules, Table, TableBuilder, values_at};
 use types::names as names_of;
-use types::{ColumnId, ForeignKey, ReferentialAction, SqlError, SqlResult, SqlState};
+use types::{ColumnId, Deferral, ForeignKey, ReferentialAction, SqlError, SqlResult, SqlState};
 
 use crate::change::{Changes, parsed};
 use crate::changed_keys::{KEYS, KeyColumns, Keys};
@@ -339,7 +339,7 @@ impl Session {
                 .iter()
                 .map(|it| column_of(table, it))
                 .collect::<SqlResult<_>>()?;
-            if !is_key(rules, &columns) {
+            if key_of(rules, &columns).is_none() {
                 let what = format!("the key of table {}", table.name);
                 self.release_reference(&child, &key, &what, cascade, cancel)?;
             }
@@ -411,17 +411,22 @@ const INVALID_FOREIGN_KEY: SqlState = SqlState("42830");
 fn parent_key(parent: &Table, rules: &Rules, named: &[String]) -> SqlResult<Vec<ColumnId>> {
     if named.is_empty() {
         let primary = rules.indexes.iter().find(|it| it.kind == storage::IndexKind::PrimaryKey);
-        return primary.map(|it| it.columns.clone()).ok_or_else(|| {
+        let primary = primary.ok_or_else(|| {
             let message =
                 format!("there is no primary key for referenced table \"{}\"", parent.name);
             SqlError::new(SqlState::UNDEFINED_OBJECT, message)
-        });
+        })?;
+        return match primary.deferral {
+            Deferral::None => Ok(primary.columns.clone()),
+            _ => Err(deferrable_parent(parent)),
+        };
     }
     let columns: Vec<ColumnId> =
         named.iter().map(|it| column_of(parent, it)).collect::<SqlResult<_>>()?;
-    match is_key(rules, &columns) {
-        true => Ok(columns),
-        false => {
+    match key_of(rules, &columns).map(|it| it.deferral) {
+        Some(Deferral::None) => Ok(columns),
+        Some(_) => Err(deferrable_parent(parent)),
+        None => {
             let message = format!(
                 "there is no unique constraint matching given keys for referenced table \"{}\"",
                 parent.name
@@ -431,13 +436,26 @@ fn parent_key(parent: &Table, rules: &Rules, named: &[String]) -> SqlResult<Vec<
     }
 }
 
-/// Whether no two rows have the same values in some columns, by a rule over these and no others.
-fn is_key(rules: &Rules, columns: &[ColumnId]) -> bool {
+/// What is broken for a while can hold nothing.
+fn deferrable_parent(parent: &Table) -> SqlError {
+    let message = format!(
+        "cannot use a deferrable unique constraint for referenced table \"{}\"",
+        parent.name
+    );
+    SqlError::new(SqlState::NOT_IN_STATE, message)
+}
+
+/// The rule by which no two rows have the same values in some columns and no others; one that always holds if there is one.
+fn key_of<'a>(rules: &'a Rules, columns: &[ColumnId]) -> Option<&'a storage::TableIndex> {
     let unique = rules.indexes.iter().filter(|it| it.kind.is_unique());
     let is_same = |it: &storage::TableIndex| {
         it.columns.len() == columns.len() && it.columns.iter().all(|it| columns.contains(it))
     };
-    columns.iter().collect::<HashSet<_>>().len() == columns.len() && unique.into_iter().any(is_same)
+    if columns.iter().collect::<HashSet<_>>().len() < columns.len() {
+        return None;
+    }
+    let same = unique.filter(|it| is_same(it));
+    same.min_by_key(|it| it.deferral != Deferral::None)
 }
 
 /// The columns that refer, in quotes.

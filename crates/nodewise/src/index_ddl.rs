@@ -1,11 +1,13 @@
 //! CREATE INDEX and DROP INDEX.
 
+use binder::IndexItem;
 use stdx::sync::Arc;
 use storage::{IndexKind, Rules, Table, TableDesign, TableIndex};
-use types::{ColumnId, DataType, SqlError, SqlResult, SqlState, names};
+use types::{ColumnId, DataType, Deferral, SqlError, SqlResult, SqlState, names};
 
 use crate::answer::done;
 use crate::durability::Operation;
+use crate::index_text::names_of;
 use crate::parallel::LoadProgress;
 use crate::{Answer, CancelToken, Session};
 
@@ -13,21 +15,17 @@ use crate::{Answer, CancelToken, Session};
 pub(crate) struct NewIndex {
     pub name: Option<String>,
     pub table: String,
-    pub columns: Vec<String>,
+    pub items: Vec<IndexItem>,
+    /// The rows that it has, if not all.
+    pub predicate: Option<String>,
     pub unique: bool,
     pub if_not_exists: bool,
 }
 
 impl Session {
-    pub(crate) fn create_index(
-        &mut self,
-        index: &NewIndex,
-        cancel: &CancelToken,
-    ) -> SqlResult<Answer> {
+    pub(crate) fn create_index(&self, index: &NewIndex, cancel: &CancelToken) -> SqlResult<Answer> {
         self.write_alone(cancel)?;
         let old = self.existing(&index.table)?;
-        let columns: Vec<ColumnId> =
-            index.columns.iter().map(|it| key_column_of(&old, it)).collect::<SqlResult<_>>()?;
         if index.if_not_exists
             && index
                 .name
@@ -37,12 +35,16 @@ impl Session {
             return Ok(done("CREATE INDEX"));
         }
         let own = names::bare(&old.name);
-        let suggested = format!("{own}_{}_idx", distinct_names(&index.columns).join("_"));
+        let suggested = distinct_names(&names_of(&index.items)?).join("_");
+        let suggested = format!("{own}_{suggested}_idx");
         let name = self.index_name(&old, index.name.as_deref(), &suggested, old.rules())?;
         let name = name.into();
         let kind = if index.unique { IndexKind::UniqueIndex } else { IndexKind::Index };
+        let predicate = index.predicate.as_deref();
+        let columns = self.index_columns(&old.name, &index.items, predicate, cancel)?;
+        let old = self.existing(&old.name)?;
         let mut rules = Rules::clone(old.rules());
-        rules.indexes.push(TableIndex { name, columns, kind });
+        rules.indexes.push(TableIndex { name, columns, kind, deferral: Deferral::None });
         self.apply_rules(&old, rules, cancel)?;
         Ok(done("CREATE INDEX"))
     }
@@ -83,6 +85,7 @@ impl Session {
             rules.indexes.retain(|it| !it.name.eq_ignore_ascii_case(&own));
             self.release_keys(&table, &rules, false, cancel)?;
             self.apply_rules(&table, rules, cancel)?;
+            self.drop_unused_hidden(&table.name, cancel)?;
         }
         Ok(done("DROP INDEX"))
     }
@@ -177,11 +180,16 @@ pub(crate) fn column_of(table: &Table, name: &str) -> SqlResult<ColumnId> {
 /// A column of a key or an index, whose values must be comparable. Errors: 42703, and 42704 for JSON.
 pub(crate) fn key_column_of(table: &Table, name: &str) -> SqlResult<ColumnId> {
     let column = column_of(table, name)?;
-    let data_type = table.columns[column.index()].data_type;
-    if data_type.element().unwrap_or(data_type) == DataType::Json {
+    check_key_type(table.columns[column.index()].data_type)?;
+    Ok(column)
+}
+
+/// Refuses types whose values are not comparable. Errors: 42704 for JSON.
+pub(crate) fn check_key_type(data_type: DataType) -> SqlResult<()> {
+    if types::structs::has_json(data_type) {
         let message = "data type json has no default operator class for access method \"btree\"";
         return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message)
             .with_hint("keys and indexes may have columns of JSONB"));
     }
-    Ok(column)
+    Ok(())
 }

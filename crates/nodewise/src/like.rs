@@ -9,6 +9,7 @@ use types::{ColumnId, SqlError, SqlResult, SqlState, names};
 
 use crate::ddl::NewTable;
 use crate::index_ddl::NewIndex;
+use crate::index_text::{Said, said};
 use crate::{Answer, CancelToken, Session};
 
 impl Session {
@@ -35,9 +36,9 @@ impl Session {
         }
         let name = new.name.clone();
         let answer = self.create_table(new, cancel)?;
-        for (columns, unique) in indexes.into_iter().rev() {
+        for ((items, predicate), unique) in indexes.into_iter().rev() {
             let (table, if_not_exists) = (name.clone(), false);
-            let index = NewIndex { name: None, table, columns, unique, if_not_exists };
+            let index = NewIndex { name: None, table, items, predicate, unique, if_not_exists };
             self.create_index(&index, cancel)?;
         }
         for (column, text) in comments {
@@ -66,7 +67,9 @@ impl Session {
         };
         let rows = &table.rules().rows;
         let mut columns = Vec::with_capacity(table.columns.len());
-        for (place, schema) in table.schema().iter().enumerate() {
+        let schema = table.schema();
+        let shown = schema.iter().enumerate().filter(|it| !names::is_hidden(&it.1.name));
+        for (place, schema) in shown {
             let mut column = plain(schema);
             match rows.identity(ColumnId(place as u16)) {
                 Some(identity) if like.including.identity => {
@@ -111,7 +114,7 @@ impl Session {
         &self,
         like: &LikeClause,
         new: &mut NewTable,
-        indexes: &mut Vec<(Vec<String>, bool)>,
+        indexes: &mut Vec<(Said, bool)>,
     ) -> SqlResult<()> {
         let snapshot = self.snapshot();
         let Some(table) = snapshot.get(&like.table) else { return Ok(()) };
@@ -121,13 +124,18 @@ impl Session {
         };
         if like.including.indexes {
             for index in &rules.indexes {
-                let (name, columns) = (None, columns(index));
                 match index.kind {
                     IndexKind::PrimaryKey | IndexKind::UniqueKey => {
+                        let (name, columns) = (None, columns(index));
                         let primary = index.kind == IndexKind::PrimaryKey;
-                        new.constraints.keys.push(KeyDefinition { name, columns, primary });
+                        new.constraints.keys.push(KeyDefinition {
+                            name,
+                            columns,
+                            primary,
+                            deferral: index.deferral,
+                        });
                     }
-                    kind => indexes.push((columns, kind.is_unique())),
+                    kind => indexes.push((said(table, index), kind.is_unique())),
                 }
             }
         }

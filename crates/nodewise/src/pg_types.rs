@@ -139,6 +139,9 @@ pub fn wire_type(of: DataType) -> WireType {
         DataType::Whole(it) => wire_type(it.plain()),
         DataType::Array(Element::SmallIntVector) => fixed(INT2VECTOR, -1),
         DataType::Array(Element::OidVector) => fixed(OIDVECTOR, -1),
+        // PostgreSQL's clients know none of them.
+        it if types::structs::is_nested(it) => fixed(TEXT, -1),
+        DataType::Struct(_) | DataType::Map(_) => fixed(TEXT, -1),
         DataType::Array(element) => {
             let element = wire_type(element.data_type());
             WireType { oid: array_of(element.oid), size: -1, modifier: element.modifier }

@@ -4,6 +4,7 @@ use hardware::{NodeId, SocketId};
 use memory::Location;
 use stdx::sync::Arc;
 use storage::Table;
+use types::names;
 
 use crate::Database;
 use crate::views::placement::{bytes_per_node, placed};
@@ -140,7 +141,7 @@ fn column(table: &Arc<Table>, place: usize, nodes: &[NodePicture]) -> ColumnPict
     }
     let column = &table.columns[place];
     ColumnPicture {
-        name: column.name.clone(),
+        name: names::shown(&column.name).to_owned(),
         encoding: column.encoding_name(),
         bytes: total,
         shares,

@@ -128,7 +128,14 @@ mod tests {
         cache.put("a", cached(&first, &["t"]));
         assert!(get("a", &first).is_some());
         assert!(
-            cache.get("a", &first, Options { rewrites: false }, &SearchPath::usual()).is_none()
+            cache
+                .get(
+                    "a",
+                    &first,
+                    Options { rewrites: false, ..Options::default() },
+                    &SearchPath::usual()
+                )
+                .is_none()
         );
         let other = after("INSERT INTO u VALUES (1)");
         assert!(get("a", &other).is_some(), "of another table it knows nothing");

@@ -8,15 +8,15 @@ use memory::Workspace;
 use plan::OutputColumn;
 use stdx::sync::Arc;
 use storage::outside;
-use types::{DataType, Element, SqlError, SqlResult, Zone, numeric};
+use types::{DataType, SqlError, SqlResult, Value, Zone, numeric};
 
 /// The schema of a result as others see it; moments are in UTC ([`Session::zoned`]).
 pub fn schema_of(output: &[OutputColumn]) -> SchemaRef {
     let field = |it: &OutputColumn| {
         let field = outside::field(&it.name, it.data_type, None);
-        match it.data_type.element() {
-            Some(DataType::TimestampTz) => zoned_texts(&field, &Zone::utc()),
-            _ => field,
+        match it.data_type.has_parts() && numeric::depends_on_zone(it.data_type, DataType::Text) {
+            true => zoned_texts(&field, &Zone::utc()),
+            false => field,
         }
     };
     Arc::new(Schema::new(output.iter().map(field).collect::<Vec<_>>()))
@@ -150,8 +150,8 @@ fn to_record_batch(
 /// The values of a column as they are shown in a field: CHAR(n) is held without the blanks that fill it, and some types are
 /// held as others.
 pub(crate) fn shown(array: ArrayRef, data_type: DataType, field: &Field) -> ArrayRef {
-    if let DataType::Array(element) = data_type {
-        return array_texts(&array, element, field);
+    if data_type.has_parts() {
+        return texts_of(&array, data_type, field);
     }
     let DataType::Char(length) = data_type else {
         return outside::shown(&array, data_type, field);
@@ -166,14 +166,14 @@ pub(crate) fn shown(array: ArrayRef, data_type: DataType, field: &Field) -> Arra
 }
 
 /// Arrays as PostgreSQL writes them: no type of Arrow has all dimensions and bounds that they may have
-/// ([`Answer::with_lists`](crate::Answer::with_lists) makes lists of those that are).
-fn array_texts(array: &ArrayRef, element: Element, field: &Field) -> ArrayRef {
+/// ([`Answer::with_lists`](crate::Answer::with_lists) makes lists of those that are). Structs and maps as they are written.
+fn texts_of(array: &ArrayRef, data_type: DataType, field: &Field) -> ArrayRef {
     let Some(held) = array.as_string_opt::<i32>() else { return array.clone() };
     let zone =
         field.metadata().get(ZONE).and_then(|it| Zone::of_arrow_name(it)).unwrap_or_default();
     let text = |it: &str| {
         let mut out = String::new();
-        types::numeric::format::array(it, element, &zone, &mut out);
+        numeric::format::value(&Value::Text(it.into()), data_type, &zone, &mut out);
         out
     };
     Arc::new(StringArray::from_iter(held.iter().map(|it| it.map(text))))

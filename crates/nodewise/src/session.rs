@@ -8,6 +8,7 @@ use types::{RoleId, SqlResult};
 
 use crate::activity::Registered;
 use crate::asked::Asked;
+use crate::broken_keys::BrokenUntilCommit;
 use crate::channels::OwnChannels;
 use crate::client_settings::ClientSettings;
 use crate::frames::Frames;
@@ -52,6 +53,8 @@ pub struct Session {
     pub(crate) writing: Arc<Mutex<Option<Writing>>>,
     /// What it and its transaction have locked that they do not write.
     pub(crate) session_locks: Arc<SessionLocks>,
+    /// Whether keys are broken that may be until the transaction ends.
+    pub(crate) broken_keys: BrokenUntilCommit,
     /// What it was given of sequences.
     pub(crate) numbers: Arc<GivenNumbers>,
     /// What the transaction has read, if it is serializable.
@@ -133,6 +136,7 @@ impl Session {
             effects: Arc::default(),
             block: None,
             writing,
+            broken_keys: BrokenUntilCommit::default(),
             session_locks,
             numbers: Arc::default(),
             told: ClientSettings::default(),

@@ -1,9 +1,13 @@
 //! What `SET` changes and `SHOW` shows.
 
 use binder::Isolation;
+use plan::{NullOrder, OrderDefaults};
+use std::collections::BTreeMap;
+
 use stdx::Bytes;
+use stdx::sync::Arc;
 use storage::{COMPRESS_FROM, Placement};
-use types::{SqlError, SqlResult, SqlState};
+use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use crate::client_settings::ClientSettings;
 use crate::roles::ChosenRoles;
@@ -37,6 +41,10 @@ pub struct Settings {
     pub isolation: Isolation,
     /// Whether a commit is answered when it is durable, and not before.
     pub synchronous_commit: bool,
+    /// What SET VARIABLE has said, by names in lower case.
+    pub(crate) variables: Arc<BTreeMap<String, (Value, DataType)>>,
+    /// What ORDER BY means where it says nothing.
+    pub order: OrderDefaults,
     /// What clients of PostgreSQL say.
     pub(crate) client: ClientSettings,
     /// Who the session has become.
@@ -91,6 +99,8 @@ impl Default for Settings {
             memory_limit: None,
             isolation: Isolation::default(),
             synchronous_commit: true,
+            variables: Arc::default(),
+            order: OrderDefaults::default(),
             client: ClientSettings::default(),
             roles: ChosenRoles::default(),
         }
@@ -108,6 +118,26 @@ const DEFAULT_PLACEMENT: &str = "default_placement";
 const MEMORY_LIMIT: &str = "memory_limit";
 const ISOLATION: &str = "default_transaction_isolation";
 const SYNCHRONOUS_COMMIT: &str = "synchronous_commit";
+const NULL_ORDER: &str = "default_null_order";
+const ORDER: &str = "default_order";
+
+/// The words of DuckDB for where NULL stands; the first of a row is what is shown.
+const NULL_ORDERS: [(NullOrder, &[&str]); 4] = [
+    (NullOrder::Greatest, &["nulls_last_on_asc_first_on_desc", "postgres"]),
+    (NullOrder::Least, &["nulls_first_on_asc_last_on_desc", "sqlite", "mysql"]),
+    (NullOrder::First, &["nulls_first", "nulls first", "null first", "first"]),
+    (NullOrder::Last, &["nulls_last", "nulls last", "null last", "last"]),
+];
+
+fn null_order_named(word: &str) -> Option<NullOrder> {
+    let has = |row: &&(NullOrder, &[&str])| row.1.iter().any(|it| it.eq_ignore_ascii_case(word));
+    NULL_ORDERS.iter().find(has).map(|it| it.0)
+}
+
+fn null_order_name(order: NullOrder) -> String {
+    let row = NULL_ORDERS.iter().find(|it| it.0 == order);
+    row.map_or_else(String::new, |it| it.1[0].to_owned())
+}
 
 impl Settings {
     /// Changes a setting; `None` gives it back its default.
@@ -163,6 +193,17 @@ impl Settings {
             SYNCHRONOUS_COMMIT => {
                 self.synchronous_commit = switch(value).ok_or_else(|| invalid("on or off"))?;
             }
+            NULL_ORDER => {
+                let wanted = "nulls_first, nulls_last, postgres or sqlite";
+                self.order.nulls = null_order_named(value).ok_or_else(|| invalid(wanted))?;
+            }
+            ORDER => {
+                self.order.descending = match value.to_ascii_lowercase().as_str() {
+                    "asc" | "ascending" => false,
+                    "desc" | "descending" => true,
+                    _ => return Err(invalid("asc or desc")),
+                }
+            }
             _ => return Err(unknown(name)),
         }
         Ok(())
@@ -182,14 +223,32 @@ impl Settings {
             MEMORY_LIMIT => self.memory_limit = defaults.memory_limit,
             ISOLATION => self.isolation = defaults.isolation,
             SYNCHRONOUS_COMMIT => self.synchronous_commit = defaults.synchronous_commit,
+            NULL_ORDER => self.order.nulls = defaults.order.nulls,
+            ORDER => self.order.descending = defaults.order.descending,
             _ => return Err(unknown(name)),
         }
         Ok(())
     }
 
-    /// What planning may do.
+    /// What planning may do, and what it takes for granted.
     pub(crate) fn planning(&self) -> optimizer::Options {
-        optimizer::Options { rewrites: self.optimizer }
+        optimizer::Options { rewrites: self.optimizer, order: self.order }
+    }
+
+    /// What ORDER BY goes by.
+    fn order_settings(&self) -> [Setting; 2] {
+        [
+            Setting {
+                name: NULL_ORDER,
+                value: null_order_name(self.order.nulls),
+                description: "where NULL stands in an order that does not say it",
+            },
+            Setting {
+                name: ORDER,
+                value: if self.order.descending { "desc" } else { "asc" }.to_owned(),
+                description: "the direction of an order that does not say it",
+            },
+        ]
     }
 
     /// All settings of the session.
@@ -251,6 +310,7 @@ impl Settings {
                 description: "off answers a commit before it is durable: a loss of power may take the last ones",
             },
         ];
+        all.extend(self.order_settings());
         all.extend(self.scheduling.list());
         all.extend(self.client.list());
         all

@@ -74,6 +74,7 @@ impl Session {
                 Err(SqlError::unsupported("COPY between a client and another statement"))
             }
             it @ (Statement::Set { .. }
+            | Statement::SetVariable { .. }
             | Statement::SetConstraints { .. }
             | Statement::Show { .. }
             | Statement::ResetAll) => self.set_or_show(it, &cancel),
@@ -143,6 +144,9 @@ impl Session {
             Statement::SetConstraints { names, deferred } => {
                 self.set_constraints(names.as_deref(), deferred, cancel)
             }
+            Statement::SetVariable { name, query } => {
+                self.set_variable(&name, query.as_ref(), cancel)
+            }
             Statement::Show { name } => self.show(&name),
             Statement::ResetAll => self.reset_all(),
             _ => Err(SqlError::internal("a statement that sets nothing")),
@@ -173,8 +177,8 @@ impl Session {
     /// Defines what is beside tables (indexes, sequences, views), and what is changed of a table; tells what columns there are.
     fn run_definition(&mut self, statement: Statement, cancel: &CancelToken) -> SqlResult<Answer> {
         match statement {
-            Statement::CreateIndex { name, table, columns, unique, if_not_exists } => {
-                let index = NewIndex { name, table, columns, unique, if_not_exists };
+            Statement::CreateIndex { name, table, items, predicate, unique, if_not_exists } => {
+                let index = NewIndex { name, table, items, predicate, unique, if_not_exists };
                 self.create_index(&index, cancel)
             }
             Statement::AlterTable { table, change, if_exists } => {
@@ -191,6 +195,12 @@ impl Session {
             }
             Statement::DropSequence { names, if_exists, cascade } => {
                 self.drop_sequences(&names, if_exists, cascade, cancel)
+            }
+            Statement::CreateMacro { definition, or_replace, if_not_exists } => {
+                self.create_macro(&definition, (or_replace, if_not_exists), cancel)
+            }
+            Statement::DropMacro { name, is_table, if_exists } => {
+                self.drop_macro(&name, is_table, if_exists, cancel)
             }
             Statement::Comment { of, text } => self.comment_on(&of, text.as_deref(), cancel),
             Statement::Summarize { query } => self.summarize(&query, cancel),

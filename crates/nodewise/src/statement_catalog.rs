@@ -7,8 +7,8 @@ use plan::Plan;
 use stdx::sync::{Arc, Mutex};
 use storage::{CatalogSnapshot, Table};
 use types::{
-    CatalogView, DataType, Interrupt, RowRules, SqlError, SqlResult, TableId, TableInfo, UniqueKey,
-    UnreadColumn, Value, ViewDefinition, Zone, names,
+    CatalogView, DataType, Deferral, Interrupt, MacroDefinition, RowRules, SqlError, SqlResult,
+    TableId, TableInfo, UniqueKey, UnreadColumn, Value, ViewDefinition, Zone, names,
 };
 
 use crate::basis::Basis;
@@ -271,6 +271,14 @@ impl CatalogView for StatementCatalog<'_> {
         self.sequence_table(&found).map(|it| Arc::new(it.info()))
     }
 
+    fn has_macros(&self) -> bool {
+        self.snapshot.macros().next().is_some()
+    }
+
+    fn macro_of(&self, name: &str, is_table: bool) -> Option<Arc<MacroDefinition>> {
+        self.snapshot.macro_of(name, is_table).cloned()
+    }
+
     fn view(&self, schema: Option<&str>, name: &str) -> Option<Arc<ViewDefinition>> {
         if schema.is_none() && is_of_catalog(name) {
             return None;
@@ -311,6 +319,7 @@ impl CatalogView for StatementCatalog<'_> {
             name: it.name.clone(),
             columns: it.columns.clone(),
             is_constraint: it.kind.is_constraint(),
+            is_deferrable: it.deferral != Deferral::None,
         };
         unique.map(key).collect()
     }
@@ -331,6 +340,14 @@ impl SessionFacts for StatementCatalog<'_> {
 
     fn zone(&self) -> Zone {
         self.session.settings.client.zone()
+    }
+
+    fn variable(&self, name: &str) -> Option<(Value, DataType)> {
+        self.session.settings.variables.get(name).cloned()
+    }
+
+    fn order_defaults(&self) -> plan::OrderDefaults {
+        self.session.settings.order
     }
 
     fn catalog_texts(&self, function: &str) -> Option<Vec<(i64, Option<i64>, String)>> {

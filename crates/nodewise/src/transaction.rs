@@ -240,6 +240,7 @@ impl Session {
         let lasting = None;
         self.activity.open(modes, self.database.machine.now(), self.limits());
         self.reads.lock().clear();
+        self.broken_keys.forget();
         let constraints = ConstraintModes::default();
         let block = Block {
             modes,

@@ -7,7 +7,7 @@ use journal::{Lsn, Record};
 use scheduler::Admitted;
 use stdx::sync::Arc;
 use storage::{Catalog, CatalogSnapshot};
-use types::{SqlError, SqlResult, SqlState, TableId};
+use types::{Deferral, SqlError, SqlResult, SqlState, TableId};
 
 use crate::changed_keys::Keys;
 use crate::durability::Load;
@@ -60,6 +60,14 @@ pub(crate) struct ConstraintModes {
     pub(crate) all: Option<bool>,
     /// By name, said later.
     pub(crate) named: HashMap<String, bool>,
+}
+
+impl ConstraintModes {
+    /// Whether a constraint is asked at the end of the transaction only.
+    pub(crate) fn defer(&self, name: &str, deferral: Deferral) -> bool {
+        let said = self.named.get(name).copied().or(self.all);
+        deferral != Deferral::None && said.unwrap_or(deferral == Deferral::Deferred)
+    }
 }
 
 /// Keys of a foreign key that changed, and were not asked for.

@@ -532,3 +532,45 @@ fn comments_and_materialized_views_come_back() {
     run(&mut session, &["REFRESH MATERIALIZED VIEW s.m", "REFRESH MATERIALIZED VIEW later"]);
     assert_eq!(rows(&after_checkpoint, "SELECT m.a, l.a FROM s.m, later l ORDER BY 2")[2], "6|3");
 }
+
+/// Keys over what no column holds, and keys that were broken before the commit, from the log and from files.
+#[test]
+fn indexes_on_expressions_and_deferred_keys_come_back() {
+    let first = machine(DiskImage::default(), "laptop");
+    let database = open(&first).unwrap();
+    let mut session = database.session();
+    run(
+        &mut session,
+        &[
+            "CREATE TABLE t (id INTEGER PRIMARY KEY DEFERRABLE INITIALLY DEFERRED, a TEXT, g BOOLEAN)",
+            "CREATE UNIQUE INDEX t_a ON t (lower(a)) WHERE g",
+            "INSERT INTO t VALUES (1, 'A', true), (2, 'a', false)",
+            "BEGIN; UPDATE t SET id = 2 WHERE id = 1; UPDATE t SET id = 1 WHERE NOT g; COMMIT",
+            // One that writes alone has each of its steps in the log.
+            "BEGIN; CREATE TABLE beside (x INTEGER); INSERT INTO t VALUES (2, 'b', true); \
+             DELETE FROM t WHERE a = 'A'; COMMIT",
+        ],
+    );
+    let all = "SELECT * FROM t ORDER BY id";
+    assert_eq!(rows(&database, all), ["1|a|false", "2|b|true"]);
+    let check = |database: &Arc<Database>| {
+        assert_eq!(rows(database, all), ["1|a|false", "2|b|true"]);
+        let mut session = database.session();
+        let refused = |session: &mut Session, sql: &str| session.execute(sql).unwrap_err().state.0;
+        assert_eq!(refused(&mut session, "INSERT INTO t VALUES (3, 'B', true)"), "23505");
+        assert_eq!(refused(&mut session, "INSERT INTO t VALUES (2, 'c', true)"), "23505");
+        run(&mut session, &["BEGIN; INSERT INTO t VALUES (2, 'c', true)"]);
+        assert_eq!(refused(&mut session, "COMMIT"), "23505");
+        let indexes = "SELECT index_name, columns FROM nodewise.indexes ORDER BY 1";
+        assert_eq!(rows(database, indexes), ["t_a|lower(a) WHERE (g)", "t_pkey|id"]);
+    };
+    check(&database);
+    let again = reopened(&first);
+    check(&again);
+    run(&mut again.session(), &["CHECKPOINT"]);
+    let machine = machine(first.crash(0), "laptop");
+    let once = open(&machine).unwrap();
+    run(&mut once.session(), &["CHECKPOINT"]);
+    drop(once);
+    check(&open(&self::machine(machine.crash(0), "laptop")).unwrap());
+}

@@ -295,3 +295,32 @@ fn schemas_are_exported_and_what_is_temporary_is_not() {
     let temporary = "SELECT count(*) FROM pg_class WHERE relname LIKE 'hidden%'";
     assert_eq!(rows(&mut second, temporary), ["0"]);
 }
+
+/// Nested columns have several columns of a file each, beside others that have one.
+const NESTED: &str = "
+    CREATE TABLE nested (id INTEGER, p STRUCT(a INT, b VARCHAR), m MAP(VARCHAR, INT), l STRUCT(x INT, y INT[])[],
+        t TINYINT, u UBIGINT, h HUGEINT, behind TEXT);
+    INSERT INTO nested VALUES (1, {'a': 1, 'b': 'x'}, MAP {'k': 5, 'n': NULL}, [{'x': 1, 'y': [2, NULL]}, NULL], 100,
+        18446744073709551615, -5, 'z'), (2, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+        (3, {'a': NULL, 'b': NULL}, MAP {}, [], -128, 0, 0, '');
+    CREATE MACRO twice(x) AS x * 2;";
+
+#[test]
+fn nested_columns_come_back_from_files() {
+    let scratch = Scratch::new("nested");
+    let mut first = session("laptop");
+    first.execute(NESTED).unwrap();
+    let all = "SELECT id, p::text, (p).a, m::text, l::text, t, u, h, behind, twice(id) FROM nested ORDER BY id";
+    let before = rows(&mut first, all);
+    assert_eq!(before.len(), 3);
+    first.execute(&scratch.sql("EXPORT DATABASE 'DIR'")).unwrap();
+    let mut second = session("four_sockets");
+    second.execute(&scratch.sql("IMPORT DATABASE 'DIR'")).unwrap();
+    assert_eq!(rows(&mut second, all), before);
+    let direct =
+        scratch.sql("SELECT p::text, m::text, l::text FROM 'DIR/nested.parquet' ORDER BY id");
+    assert_eq!(
+        rows(&mut second, &direct),
+        rows(&mut first, "SELECT p::text, m::text, l::text FROM nested ORDER BY id")
+    );
+}

@@ -88,6 +88,7 @@ fn created_tables_become_data() {
         name: name.map(str::to_owned),
         columns: columns.iter().map(|it| (*it).to_owned()).collect(),
         primary,
+        deferral: types::Deferral::None,
     };
     assert_eq!(constraints.keys, [key(None, &["a", "b"], false), key(Some("k"), &["a"], true)]);
     assert_eq!((name.as_str(), if_not_exists), ("t", false));

@@ -356,6 +356,34 @@ functions! {
     /// What intervals that are equal have in common, of each item.
     ArrayIntervalKeys = "array_interval_keys",
 
+    // Structs, rows and maps.
+    /// A struct, or row, of the values of its fields in order. Never NULL.
+    StructOf = "struct_of",
+    /// The field at a place, from 1 on.
+    StructField = "struct_field",
+    /// A map of keys and values by turns; never NULL.
+    MapOf = "map_of",
+    /// A map of an array of keys and one of values.
+    MapOfLists = "map_of_lists",
+    /// The value that a map has for a key.
+    MapItem = "map_item",
+    /// The value that a map has for a key as an array, which is empty where it has none.
+    MapExtract = "map_extract",
+    /// Whether a map has a key.
+    MapContains = "map_contains",
+    /// The entries of several maps, of which the last one counts; NULL has none.
+    MapConcat = "map_concat",
+    /// The keys of a map as an array.
+    MapKeys = "map_keys",
+    /// The values of a map as an array.
+    MapValues = "map_values",
+    /// What structs, and arrays of them, that are equal have in common where they are not equal as they are held.
+    NestedKey = "nested_key",
+    /// A struct, a map or an array of them as a column with limits of length stores it: what is too long is an error.
+    NestedFit = "nested_fit",
+    /// A struct, a map or an array of them as JSON of either kind.
+    NestedJson = "nested_json",
+
     // JSON. Which kind comes out follows from the type of the call.
     /// `->`: the value of a key (TEXT), or at a place from 0 on (BIGINT; from the end when negative).
     JsonGet = "json_get",
@@ -389,6 +417,36 @@ functions! {
     JsonStripNulls = "json_strip_nulls",
     /// A JSONB in lines, as a text.
     JsonPretty = "jsonb_pretty",
+    /// The part of a JSON at the end of a path of DuckDB's. JSON.
+    JsonExtract = "json_extract",
+    /// The same; a string without its quotes. TEXT.
+    JsonExtractString = "json_extract_string",
+    /// What a JSON is, or its part at the end of a path, in the words of DuckDB.
+    JsonKind = "json_type",
+    /// The keys of an object as an array, perhaps of one at the end of a path.
+    JsonKeysAt = "json_keys_at",
+    /// How many elements an array at the end of a path has. BIGINT.
+    JsonLengthAt = "json_length_at",
+    /// A JSON with a value at the end of a path.
+    JsonPut = "json_set",
+    /// The same, where there is none.
+    JsonPutNew = "json_insert",
+    /// The same, where there is one.
+    JsonPutOld = "json_replace",
+    /// A JSON without its part at the end of a path.
+    JsonRemove = "json_remove",
+    /// A JSON with the members of another in it: those that are null go.
+    JsonMergePatch = "json_merge_patch",
+    /// A JSON with the members of another in it: those that are null leave what is there.
+    JsonDeepMerge = "json_deep_merge",
+    /// What json_merge_patch makes the second JSON of the first with.
+    JsonPatchBetween = "json_merge_patch_diff",
+    /// Whether a JSON is a part of another, or of a part of it. BOOLEAN.
+    JsonHolds = "json_contains",
+    /// A JSON with the members of its objects by their keys.
+    JsonNormal = "json_normalize",
+    /// What the values of a JSON are of, in the place of them. JSON.
+    JsonStructure = "json_structure",
     /// What JSON is, as a word.
     JsonTypeof = "json_typeof",
     /// How many elements an array has.
@@ -423,6 +481,27 @@ functions! {
     /// Whether a text is JSON: of which kind (`value`, `array`, `object` or `scalar`), and whether keys must be unique.
     IsJson = "is_json",
 
+    /// Insertions, deletions, substitutions and swaps that make one text of another. BIGINT.
+    DamerauLevenshtein = "damerau_levenshtein",
+    /// How many characters of two texts of one length differ. BIGINT.
+    Hamming = "hamming",
+    /// The share of the characters of two texts that both have. DOUBLE.
+    Jaccard = "jaccard",
+    /// How much two texts are alike, from 0 to 1, and perhaps from which likeness on it counts. DOUBLE.
+    JaroSimilarity = "jaro_similarity",
+    /// The same; texts that begin alike are more alike. DOUBLE.
+    JaroWinkler = "jaro_winkler_similarity",
+    /// The first folder of a path, and perhaps what parts folders.
+    ParseDirname = "parse_dirname",
+    /// The folders of a path, and perhaps what parts folders.
+    ParseDirpath = "parse_dirpath",
+    /// The name of the file of a path, perhaps whether without extension, and perhaps what parts folders.
+    ParseFilename = "parse_filename",
+    /// The folders and the file of a path as an array, and perhaps what parts folders.
+    ParsePath = "parse_path",
+    /// A text from one character to another, those below zero counted from the end.
+    TextSlice = "text_slice",
+
     // Patterns.
     /// LIKE with any pattern: text, pattern, escape (one character, or the empty text for none), whether case does not
     /// count. BOOLEAN.
@@ -442,6 +521,8 @@ functions! {
     RegexpSubstr = "regexp_substr",
     /// The subexpressions of the first match of a regular expression as an array, or the match where it has none.
     RegexpMatch = "regexp_match",
+    /// All matches of a regular expression as an array: text, pattern, subexpression, flags (the last two may be left out).
+    RegexpExtractAll = "regexp_extract_all",
     /// The parts of a text between matches of a regular expression, as an array.
     RegexpSplit = "regexp_split_to_array",
     /// The regular expression that a pattern of SIMILAR TO stands for: pattern, escape (one character, or the empty text
@@ -454,6 +535,18 @@ functions! {
     /// A date or timestamp plus months (INTEGER), days (INTEGER) and microseconds (BIGINT), in this order: a month that
     /// is too short clamps the day. TIMESTAMP.
     AddInterval = "add_interval",
+    /// How often a field of the calendar changes between two points of time: field, first, second. BIGINT.
+    DateDiff = "date_diff",
+    /// How many whole spans of a unit lie between two points of time: unit, first, second. BIGINT.
+    DateSub = "date_sub",
+    /// A point of time by a format of `%` and a letter, as DuckDB writes it. TEXT.
+    Strftime = "strftime",
+    /// A text as a point of time by such a format. TIMESTAMP.
+    Strptime = "strptime",
+    /// The same; NULL for what does not fit.
+    TryStrptime = "try_strptime",
+    /// When the span of a width begins that a point of time lies in: width, point of time, perhaps when one begins. TIMESTAMP.
+    TimeBucket = "time_bucket",
     /// The day at the start of the statement.
     CurrentDate = "current_date",
     /// The time of day of the statement's start, in the time zone of the session.

@@ -31,7 +31,7 @@ pub use explain::{PipelineActuals, StepActuals};
 pub use expression::{BinaryOperator, DateField, Expr, ExprKind, Few, UnaryOperator};
 pub use function::Function;
 pub use ids::PipelineId;
-pub use order::SortKey;
+pub use order::{NullOrder, OrderDefaults, SortKey};
 pub use pipeline::{
     Fetch, HashBuild, IndexHint, Join, JoinKind, Operator, OutputColumn, Pipeline, Plan, Recursion,
     Scan, Sink, Source, Transfer,

@@ -16,6 +16,15 @@ pub fn is_volatile(expr: &Expr) -> bool {
     is_volatile_itself(&expr.kind) || expr.children().into_iter().any(is_volatile)
 }
 
+/// Whether it is made for what it does and not for its value alone: it is computed even where nobody wants that.
+pub fn has_effect(expr: &Expr) -> bool {
+    let does = |it: &ExprKind| match it {
+        ExprKind::Call { function, .. } => function.is_of_sequences() || function.is_of_sessions(),
+        _ => false,
+    };
+    does(&expr.kind) || expr.children().into_iter().any(has_effect)
+}
+
 /// Whether some row may raise an error: it must not be evaluated on rows that the query has dropped before.
 pub fn is_fallible(expr: &Expr) -> bool {
     let own = match &expr.kind {

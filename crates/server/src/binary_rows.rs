@@ -235,7 +235,7 @@ impl Column {
                 Self::Timestamp(TimestampMicrosecondBuilder::new())
             }
             DataType::Interval => Self::Interval(decimals(0)),
-            DataType::Whole(it) => return Self::new(it.plain()),
+            DataType::Whole(it) => Self::new(it.plain()),
             DataType::Null
             | DataType::Char(_)
             | DataType::Bpchar
@@ -245,7 +245,9 @@ impl Column {
             | DataType::Bytea
             | DataType::Json
             | DataType::Jsonb
-            | DataType::Array(_) => Self::Text(StringBuilder::new(), of),
+            | DataType::Array(_)
+            | DataType::Struct(_)
+            | DataType::Map(_) => Self::Text(StringBuilder::new(), of),
         }
     }
 

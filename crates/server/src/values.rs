@@ -38,7 +38,10 @@ impl<'a> RowWriter<'a> {
         format: impl Fn(usize) -> Format,
     ) -> Self {
         let each = batch.columns().iter().enumerate();
-        let element = |it: usize| types.get(it).and_then(|it| it.element());
+        let element = |it: usize| {
+            let of = types.get(it).filter(|it| !types::structs::is_nested(**it));
+            of.and_then(|it| it.element())
+        };
         let columns = each.map(|(index, array)| match (format(index), array.data_type()) {
             (Format::Binary, DataType::Utf8) if let Some(element) = element(index) => {
                 ArrayColumn::new(array.as_string(), element).map_or_else(

@@ -1,5 +1,6 @@
 //! The names of relations (tables, sequences and views), and the schemas that they are in.
 
+mod macros;
 mod roles;
 
 use std::borrow::Cow;
@@ -9,8 +10,8 @@ use std::ops::Bound;
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, OnceLock, RwLock};
 use types::{
-    CatalogView, ObjectKind, Rights, Role, SqlError, SqlResult, SqlState, TableId, TableInfo,
-    ViewDefinition, names,
+    CatalogView, MacroDefinition, ObjectKind, Rights, Role, SqlError, SqlResult, SqlState, TableId,
+    TableInfo, ViewDefinition, names,
 };
 
 use crate::id_map::IdMap;
@@ -71,6 +72,7 @@ enum Relation {
     /// A comment, under [`OF_COMMENTS`] and what it is of.
     Comment([String; 3], Arc<str>),
     Role(Arc<Role>),
+    Macro(Arc<MacroDefinition>),
     /// Rights on an object, of this kind and name.
     Rights((ObjectKind, String), Arc<Rights>),
 }
@@ -445,6 +447,7 @@ impl CatalogSnapshot {
             (Some(Relation::Schema(_)), Some(Relation::Schema(_))) => false,
             (Some(Relation::Comment(_, one)), Some(Relation::Comment(_, other))) => one != other,
             (Some(Relation::Role(one)), Some(Relation::Role(other))) => one != other,
+            (Some(Relation::Macro(one)), Some(Relation::Macro(other))) => one != other,
             (Some(Relation::Rights(_, one)), Some(Relation::Rights(_, other))) => one != other,
             (Some(_), Some(_)) => true,
             (one, other) => one.is_some() != other.is_some(),
@@ -581,6 +584,7 @@ impl CatalogSnapshot {
             Relation::Schema(_)
             | Relation::Comment(..)
             | Relation::Role(_)
+            | Relation::Macro(_)
             | Relation::Rights(..) => return None,
         })
     }

@@ -12,7 +12,7 @@
 use arrow_array::{RecordBatch, UInt32Array};
 use arrow_select::take::take_record_batch;
 use stdx::sync::Arc;
-use types::{ColumnId, ColumnStatistics, SqlError, SqlResult};
+use types::{ColumnId, ColumnStatistics, Deferral, SqlError, SqlResult};
 
 use crate::build::{BatchRows, Chained, ChunkReader, KeptRows, Piece, delta_columns, piece_of};
 use crate::domain::{Bounds, heap_of, joined, known_texts, plain_domain, text_domain};
@@ -25,7 +25,8 @@ use crate::row_ids::{RowIds, new_row_ids};
 use crate::table::check_positions;
 use crate::tail::{Arrival, TAIL_ROWS, longer, tail_with_room, widened_by};
 use crate::{
-    BLOCK_ROWS, BuildContext, Column, Dictionary, Encoding, InvertedIndex, Part, Table, Translation,
+    BLOCK_ROWS, BuildContext, Column, Dictionary, Encoding, InvertedIndex, Part, Table, TableIndex,
+    Translation,
 };
 
 /// Deltas of about one size that become one.
@@ -431,7 +432,9 @@ impl Table {
     ) -> SqlResult<Self> {
         for place in 0..self.columns.len() {
             let (id, column) = (ColumnId(place as u16), &self.columns[place]);
-            let rules = self.rules.indexes.iter().filter(|it| it.kind.is_unique());
+            // A key that may be broken for a while tells nothing.
+            let is_kept = |it: &&TableIndex| it.kind.is_unique() && it.deferral == Deferral::None;
+            let rules = self.rules.indexes.iter().filter(is_kept);
             let is_rule = rules.into_iter().any(|it| it.columns == [id]);
             let mains = &self.parts[..self.partitioning().parts()];
             let is_sorted = || mains.iter().all(|it| it.columns[place].statistics.sorted);

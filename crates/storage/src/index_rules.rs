@@ -4,7 +4,7 @@
 //! leaves the old table as it was.
 
 use stdx::sync::Arc;
-use types::{ColumnId, DataType, SqlError, SqlResult, SqlState, Value, numeric};
+use types::{ColumnId, DataType, Deferral, SqlError, SqlResult, SqlState, Value, names, numeric};
 
 use crate::build::hash::{hash_bytes, hash_int};
 use crate::index::keys::Keys;
@@ -39,10 +39,10 @@ impl Table {
         if !self.is_in_pieces() {
             self.columns.clone_from(&*self.parts[0].columns);
         }
+        self.rules = rules.clone();
         for rule in rules.indexes.iter().filter(|it| it.kind.is_unique()) {
             self.check_key(rule, context)?;
         }
-        self.rules = rules;
         Ok(self)
     }
 
@@ -53,10 +53,11 @@ impl Table {
 
     fn check_key(&self, rule: &TableIndex, context: &BuildContext<'_>) -> SqlResult<()> {
         self.check_filled(rule, self.parts())?;
-        if let Some(column) = (rule.columns.iter().map(|it| self.column(*it)))
-            .find(|it| it.data_type == DataType::Interval)
+        if let Some(column) =
+            (rule.columns.iter().map(|it| self.column(*it))).find(|it| has_interval(it.data_type))
         {
-            let what = format!("a key of the INTERVAL column \"{}\" is not supported", column.name);
+            let (of, name) = (column.data_type, &column.name);
+            let what = format!("a key of the {of} column \"{name}\" is not supported");
             let hint = "intervals that are written otherwise may be equal";
             return Err(SqlError::unsupported(what).with_hint(hint));
         }
@@ -68,7 +69,28 @@ impl Table {
             }
             _ => self.duplicate(&rule.columns, context)?,
         };
-        found.map_or(Ok(()), |(part, row)| Err(self.exists_twice(rule, &self.parts[part], row)))
+        match found {
+            Some((part, row)) if !context.puts_off(rule) => {
+                Err(self.exists_twice(rule, &self.parts[part], row))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses rows that break a key which might have been broken for a while, of those that are asked for.
+    pub fn check_deferrable(
+        &self,
+        is_asked: impl Fn(&TableIndex) -> bool,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<()> {
+        let deferrable = self.rules.indexes.iter().filter(|it| it.deferral != Deferral::None);
+        // Facts were kept while the key was broken, so all rows are looked at.
+        deferrable.filter(|it| is_asked(it)).try_for_each(|rule| {
+            match self.find_duplicate(&rule.columns, context)? {
+                Some((part, row)) => Err(self.exists_twice(rule, &self.parts[part], row)),
+                None => Ok(()),
+            }
+        })
     }
 
     /// Refuses NULL in the columns of a primary key.
@@ -88,7 +110,13 @@ impl Table {
 
     /// What a row whose key another row has ends with.
     pub(crate) fn exists_twice(&self, rule: &TableIndex, part: &Part, row: usize) -> SqlError {
-        let names: Vec<&str> = rule.columns.iter().map(|it| &*self.column(*it).name).collect();
+        let defaults = &self.rules.rows.defaults;
+        let name = |it: &ColumnId| {
+            let name = &*self.column(*it).name;
+            let expression = defaults.get(it.index()).and_then(Option::as_deref);
+            expression.filter(|_| names::is_hidden(name)).unwrap_or(names::shown(name))
+        };
+        let names: Vec<&str> = rule.columns.iter().map(name).collect();
         let value = |it: &ColumnId| {
             let column = &part.columns[it.index()];
             shown(&column.value(row), column.data_type)
@@ -232,4 +260,16 @@ fn value_hash(column: &Column, row: usize) -> Option<u64> {
             }
         },
     })
+}
+
+/// Whether a type is INTERVAL, or has such parts.
+fn has_interval(of: DataType) -> bool {
+    match of {
+        DataType::Interval => true,
+        DataType::Array(it) => has_interval(it.data_type()),
+        DataType::Struct(it) | DataType::Map(it) => {
+            it.fields().iter().any(|it| has_interval(it.data_type))
+        }
+        _ => false,
+    }
 }

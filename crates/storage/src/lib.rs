@@ -35,6 +35,7 @@ pub mod index_vector;
 mod key;
 mod key_rows;
 pub mod lists;
+mod nested;
 mod new_keys;
 pub mod outside;
 pub mod parallel;
@@ -59,7 +60,10 @@ mod verify;
 pub mod word;
 pub mod zones;
 
-pub use build::{BuildContext, COMPRESS_FROM, ColumnChange, DELTA_FROM, TableBuilder};
+pub use build::{
+    BrokenKeys, BuildContext, COMPRESS_FROM, ColumnChange, DELTA_FROM, EverythingPutOff,
+    NothingPutOff, TableBuilder,
+};
 pub use catalog::{Catalog, CatalogSnapshot};
 pub use column::{Column, Encoding};
 pub use deletions::Deletions;

@@ -1,53 +1,135 @@
-//! Arrays as lists of Arrow, in files and for callers, and lists as arrays: each list is an array of one dimension.
+//! Arrays, structs and maps as lists, structs and maps of Arrow, in files and for callers (`nested.rs` has the way back).
 
 use arrow_array::builder::{
     BooleanBuilder, Date32Builder, Decimal128Builder, Float32Builder, Float64Builder, Int16Builder,
     Int32Builder, Int64Builder, StringBuilder, TimestampMicrosecondBuilder,
 };
-use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type,
-    TimestampMicrosecondType,
-};
-use arrow_array::{Array, ArrayRef, ListArray, StringArray};
+use arrow_array::{Array, ArrayRef, ListArray, MapArray, StringArray, StructArray};
 use arrow_buffer::{NullBuffer, OffsetBuffer};
-use arrow_schema::{DataType as ArrowType, Field};
+use arrow_schema::{ArrowError, DataType as ArrowType, Field, Fields};
 use stdx::sync::Arc;
 use types::array::{self, Dimension, Items};
+use types::structs::{self, StructType};
 use types::{DataType, SqlError, SqlResult, Value, numeric};
 
-use crate::ColumnSchema;
 use crate::outside;
 
-/// The Arrow field of the items of an array.
-fn item_field(element: DataType) -> Arc<Field> {
-    Arc::new(outside::field("item", element, None))
+/// A field of values of a type as others see them, with lists, structs and maps.
+pub fn outer_field(name: &str, of: DataType) -> Field {
+    let arrow = match of {
+        DataType::Array(it) => ArrowType::List(Arc::new(outer_field("item", it.data_type()))),
+        DataType::Struct(it) => ArrowType::Struct(fields(it)),
+        DataType::Map(it) => ArrowType::Map(Arc::new(entries_field(it)), false),
+        other => return outside::field(name, other, None),
+    };
+    Field::new(name, arrow, true)
 }
 
-/// The Arrow type of arrays as lists.
-pub fn list_type(element: DataType) -> ArrowType {
-    ArrowType::List(item_field(element))
+/// The fields of a struct; those of a row are called as PostgreSQL calls them.
+fn fields(of: StructType) -> Fields {
+    let name = |(place, name): (usize, &str)| match name {
+        "" => format!("f{}", place + 1),
+        name => name.to_owned(),
+    };
+    let all = of.fields().iter().enumerate();
+    all.map(|(place, it)| outer_field(&name((place, &it.name)), it.data_type)).collect()
 }
 
-/// Arrays, as the texts that PostgreSQL writes, as lists.
+/// The field of the entries of a map, whose keys are never NULL.
+fn entries_field(of: StructType) -> Field {
+    let fields = fields(of);
+    let mut all = fields.iter();
+    let key = all.next().map(|it| it.as_ref().clone().with_nullable(false));
+    let fields: Fields = key.into_iter().map(Arc::new).chain(all.cloned()).collect();
+    Field::new("entries", ArrowType::Struct(fields), false)
+}
+
+/// Arrays, structs or maps, as the texts that results have, in the form of [`outer_field`].
 ///
 /// # Errors
-/// 0A000 for an array of several dimensions, which no list is, and those of texts that are no arrays.
-pub fn lists(texts: &StringArray, element: DataType) -> SqlResult<ArrayRef> {
-    let (shapes, items) = items_of(texts, element)?;
-    if shapes.iter().flatten().any(|it| it.len() > 1) {
-        let message = "an array of several dimensions as a list is not supported";
-        return Err(SqlError::unsupported(message).with_hint("write it as a text"));
-    }
-    let length = |it: &Option<Vec<Dimension>>| {
-        it.iter().flatten().next().map_or(0, |it| usize::try_from(it.length).unwrap_or(0))
+/// 0A000 for an array of several dimensions, which no list is, and those of texts that are none.
+pub fn outer(texts: &StringArray, of: DataType) -> SqlResult<ArrayRef> {
+    let read = |text: Option<&str>| match text {
+        Some(text) => numeric::cast(&Value::Text(text.into()), DataType::Text, of),
+        None => Ok(Value::Null),
     };
-    let lengths: Vec<usize> = shapes.iter().map(length).collect();
-    let field = item_field(element);
-    let nulls = NullBuffer::from_iter((0..texts.len()).map(|it| texts.is_valid(it)));
-    let offsets = OffsetBuffer::from_lengths(lengths);
-    let lists = ListArray::try_new(field, offsets, items, Some(nulls));
-    Ok(Arc::new(lists.map_err(|it| SqlError::internal(format!("lists are malformed: {it}")))?))
+    let values = texts.iter().map(read).collect::<SqlResult<Vec<_>>>()?;
+    column(&values, of)
+}
+
+fn malformed(error: &ArrowError) -> SqlError {
+    SqlError::internal(format!("lists or structs are malformed: {error}"))
+}
+
+/// Values as others see them.
+fn column(values: &[Value], of: DataType) -> SqlResult<ArrayRef> {
+    let nulls = || Some(NullBuffer::from_iter(values.iter().map(|it| !it.is_null())));
+    let held = |it: &Value| match it {
+        Value::Text(held) => Some(held.clone()),
+        _ => None,
+    };
+    match of {
+        DataType::Struct(it) => {
+            let made = StructArray::try_new(fields(it), columns(values, it)?, nulls());
+            Ok(Arc::new(made.map_err(|it| malformed(&it))?))
+        }
+        DataType::Array(it) => {
+            let (mut items, mut lengths) = (Vec::new(), Vec::with_capacity(values.len()));
+            for value in values {
+                let Some(held) = held(value) else {
+                    lengths.push(0);
+                    continue;
+                };
+                if array::dimensions(&held).len() > 1 {
+                    let message = "an array of several dimensions as a list is not supported";
+                    return Err(SqlError::unsupported(message).with_hint("write it as a text"));
+                }
+                let before = items.len();
+                items.extend(Items::new(&held).map(|item| array::value_of(item, it.data_type())));
+                lengths.push(items.len() - before);
+            }
+            let field = Arc::new(outer_field("item", it.data_type()));
+            let offsets = OffsetBuffer::from_lengths(lengths);
+            let made = ListArray::try_new(field, offsets, column(&items, it.data_type())?, nulls());
+            Ok(Arc::new(made.map_err(|it| malformed(&it))?))
+        }
+        DataType::Map(it) => {
+            let (mut entries, mut lengths) = (Vec::new(), Vec::with_capacity(values.len()));
+            for value in values {
+                let before = entries.len();
+                if let Some(held) = held(value) {
+                    let each = Items::new(&held).map(|it| Value::Text(array::text_of(it).into()));
+                    entries.extend(each);
+                }
+                lengths.push(entries.len() - before);
+            }
+            let field = Arc::new(entries_field(it));
+            let ArrowType::Struct(fields) = field.data_type().clone() else {
+                return Err(SqlError::internal("entries without fields"));
+            };
+            let made = StructArray::try_new(fields, columns(&entries, it)?, None);
+            let made = made.map_err(|it| malformed(&it))?;
+            let offsets = OffsetBuffer::from_lengths(lengths);
+            let made = MapArray::try_new(field, offsets, made, nulls(), false);
+            Ok(Arc::new(made.map_err(|it| malformed(&it))?))
+        }
+        _ => {
+            let items = items(values, of)?;
+            Ok(outside::shown(&items, of, &outer_field("item", of)))
+        }
+    }
+}
+
+/// The fields of structs, NULL where the struct is.
+fn columns(values: &[Value], of: StructType) -> SqlResult<Vec<ArrayRef>> {
+    let mut all: Vec<Vec<Value>> = vec![Vec::with_capacity(values.len()); of.fields().len()];
+    for value in values {
+        let held = if let Value::Text(held) = value { &**held } else { "" };
+        for (column, value) in all.iter_mut().zip(structs::values(held, of)) {
+            column.push(value);
+        }
+    }
+    all.iter().zip(of.fields()).map(|(values, it)| column(values, it.data_type)).collect()
 }
 
 /// The dimensions of arrays, as the texts that PostgreSQL writes, none of NULL; and all their items, one behind the other, as
@@ -72,8 +154,7 @@ pub fn items_of(
             _ => None,
         });
     }
-    let items = items(&values, element)?;
-    Ok((shapes, outside::shown(&items, element, &item_field(element))))
+    Ok((shapes, column(&values, element)?))
 }
 
 /// Values of a type as Arrow holds them.
@@ -114,132 +195,61 @@ fn items(values: &[Value], of: DataType) -> SqlResult<ArrayRef> {
     })
 }
 
-/// Lists as arrays are held; `None` of what are no lists.
-///
-/// # Errors
-/// 42804 for items of another type, and those of arrays that are too large.
-pub(crate) fn arrays(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<Option<ArrayRef>> {
-    let element = column.data_type.element();
-    let Some(element) = element.filter(|_| is_list(array.data_type())) else { return Ok(None) };
-    let mut out = StringBuilder::new();
-    let mut held = String::new();
-    for row in 0..array.len() {
-        if array.is_null(row) {
-            out.append_null();
-            continue;
-        }
-        let list = match array.data_type() {
-            ArrowType::List(_) => array.as_list::<i32>().value(row),
-            ArrowType::LargeList(_) => array.as_list::<i64>().value(row),
-            _ => array.as_fixed_size_list().value(row),
-        };
-        held.clear();
-        put_list(&list, element, column, &mut held)?;
-        out.append_value(&held);
-    }
-    Ok(Some(Arc::new(out.finish())))
-}
-
-fn is_list(of: &ArrowType) -> bool {
-    matches!(of, ArrowType::List(_) | ArrowType::LargeList(_) | ArrowType::FixedSizeList(..))
-}
-
-/// Appends the items of a list and its dimension.
-fn put_list(
-    list: &ArrayRef,
-    element: DataType,
-    column: &ColumnSchema,
-    out: &mut String,
-) -> SqlResult<()> {
-    if is_list(list.data_type()) {
-        let message = "lists of lists are not supported";
-        return Err(SqlError::unsupported(format!("{message} in column \"{}\"", column.name)));
-    }
-    let own = ColumnSchema { data_type: element, ..column.clone() };
-    let list = match element.stored() == element.plain() {
-        true => list.clone(),
-        false => outside::held(list, &own)?,
-    };
-    let list = match *list.data_type() == crate::arrow_type(element) {
-        true => list,
-        false => arrow_cast::cast(&list, &crate::arrow_type(element)).map_err(|error| {
-            let message = format!("items of column \"{}\" do not fit: {error}", column.name);
-            SqlError::new(types::SqlState::DATATYPE_MISMATCH, message)
-        })?,
-    };
-    for row in 0..list.len() {
-        if list.is_null(row) {
-            out.push_str(array::NULL_ITEM);
-            continue;
-        }
-        match list.data_type() {
-            ArrowType::Boolean => array::push_boolean(out, list.as_boolean().value(row)),
-            ArrowType::Int16 => {
-                array::push_integer(out, list.as_primitive::<Int16Type>().value(row).into());
-            }
-            ArrowType::Int32 => {
-                array::push_integer(out, list.as_primitive::<Int32Type>().value(row).into());
-            }
-            ArrowType::Int64 => {
-                array::push_integer(out, list.as_primitive::<Int64Type>().value(row).into());
-            }
-            ArrowType::Date32 => {
-                array::push_integer(out, list.as_primitive::<Date32Type>().value(row).into());
-            }
-            ArrowType::Timestamp(..) => {
-                let micros = list.as_primitive::<TimestampMicrosecondType>().value(row);
-                array::push_integer(out, micros.into());
-            }
-            ArrowType::Decimal128(..) => {
-                array::push_integer(out, list.as_primitive::<Decimal128Type>().value(row));
-            }
-            ArrowType::Float32 => {
-                array::push_float(out, list.as_primitive::<Float32Type>().value(row).into());
-            }
-            ArrowType::Float64 => {
-                array::push_float(out, list.as_primitive::<Float64Type>().value(row));
-            }
-            _ => array::push_text(out, list.as_string::<i32>().value(row)),
-        }
-    }
-    array::close_list(out, 0, list.len())
-}
-
 #[cfg(test)]
 mod tests {
+    use arrow_array::cast::AsArray;
+
     use super::*;
+    use crate::ColumnSchema;
+
+    fn written(held: Option<&str>, of: DataType) -> Option<String> {
+        let value = Value::Text(held?.into());
+        match numeric::cast(&value, of, DataType::Text).unwrap() {
+            Value::Text(text) => Some(text.to_string()),
+            other => panic!("{other}"),
+        }
+    }
 
     #[test]
-    fn lists_come_back_as_they_went() {
-        for (element, texts) in [
-            (DataType::Integer, vec![Some("{1,NULL,-3}"), None, Some("{}")]),
-            (DataType::Text, vec![Some("{a,\"b c\",NULL}"), Some("{\"\"}")]),
-            (DataType::Uuid, vec![Some("{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}"), None]),
-            (DataType::Bytea, vec![Some("{\"\\\\x00ff\"}")]),
-            (DataType::Decimal { precision: 9, scale: 2 }, vec![Some("{1.50,-2.00}")]),
-            (DataType::Time, vec![Some("{01:02:03}")]),
+    fn values_come_back_as_they_went() {
+        let field = structs::Field::new;
+        let ab = vec![field("a", DataType::Integer), field("b", DataType::Text)];
+        let ab = DataType::Struct(StructType::new(ab).unwrap());
+        let deep = vec![field("l", ab.array().unwrap()), field("t", DataType::TimestampTz)];
+        let deep = DataType::Struct(StructType::new(deep).unwrap());
+        let map = DataType::Map(StructType::entry(DataType::Text, DataType::Double).unwrap());
+        let list = |it: DataType| it.array().unwrap();
+        for (of, texts) in [
+            (list(DataType::Integer), vec![Some("{1,NULL,-3}"), None, Some("{}")]),
+            (list(DataType::Text), vec![Some("{a,\"b c\",NULL}"), Some("{\"\"}")]),
+            (list(DataType::Uuid), vec![Some("{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}"), None]),
+            (list(DataType::Bytea), vec![Some("{\"\\\\x00ff\"}")]),
+            (list(DataType::Decimal { precision: 9, scale: 2 }), vec![Some("{1.50,-2.00}")]),
+            (list(DataType::Time), vec![Some("{01:02:03}")]),
+            (ab, vec![Some("{'a': 1, 'b': x}"), None, Some("{'a': NULL, 'b': ''}")]),
+            (list(ab), vec![Some("[{'a': 1, 'b': x}, NULL]"), None, Some("[]")]),
+            (
+                deep,
+                vec![
+                    Some("{'l': [{'a': 1, 'b': NULL}], 't': '2020-01-02 03:04:05+00'}"),
+                    Some("{'l': NULL, 't': NULL}"),
+                ],
+            ),
+            (map, vec![Some("{k=1.5, l=NULL}"), None, Some("{}")]),
         ] {
             let texts = StringArray::from(texts);
-            let made = lists(&texts, element).unwrap();
-            assert_eq!(*made.data_type(), list_type(element));
-            let array = element.array().unwrap();
-            let field = Field::new("c", made.data_type().clone(), true);
-            assert_eq!(crate::schema::sql_type(&field, "f"), Ok(array));
-            let column = ColumnSchema::new("c", array, true);
-            let held = arrays(&made, &column).unwrap().unwrap();
-            let text = |it: Option<&str>| {
-                it.map(|it| {
-                    let held = Value::Text(it.into());
-                    numeric::cast(&held, array, DataType::Text).unwrap().to_string()
-                })
-            };
-            let found: Vec<_> = held.as_string::<i32>().iter().map(text).collect();
-            let expected: Vec<_> =
-                texts.iter().map(|it| it.map(|it| Value::Text(it.into()).to_string())).collect();
-            assert_eq!(found, expected, "{element}");
+            let made = outer(&texts, of).unwrap();
+            let field = outer_field("c", of);
+            assert_eq!(made.data_type(), field.data_type());
+            assert_eq!(crate::schema::sql_type(&field, "f"), Ok(of));
+            let column = ColumnSchema::new("c", of, true);
+            let held = crate::nested::held(&made, &column).unwrap().unwrap();
+            let found: Vec<_> = held.as_string::<i32>().iter().map(|it| written(it, of)).collect();
+            let expected: Vec<_> = texts.iter().map(|it| it.map(str::to_owned)).collect();
+            assert_eq!(found, expected, "{of}");
         }
         let twice = StringArray::from(vec!["{{1},{2}}"]);
-        let refused = lists(&twice, DataType::Integer).unwrap_err();
+        let refused = outer(&twice, list(DataType::Integer)).unwrap_err();
         assert_eq!(refused.state.0, "0A000");
     }
 }

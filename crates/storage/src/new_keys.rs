@@ -6,11 +6,11 @@
 use std::ops::Bound;
 
 use bitpack::bitmap;
-use types::{ColumnId, SqlResult};
+use types::{ColumnId, Deferral, SqlResult};
 
 use crate::index_rules::{NO_KEY, key_hashes, row_hash};
 use crate::parallel::try_map;
-use crate::{BLOCK_ROWS, BuildContext, Column, Part, TAIL_ROWS, Table};
+use crate::{BLOCK_ROWS, BuildContext, Column, Part, TAIL_ROWS, Table, TableIndex};
 
 /// A row that came: the hash of its key, its part and its number there.
 type NewKey = (u64, usize, usize);
@@ -45,7 +45,9 @@ impl Table {
             if rule.columns.iter().any(|it| self.is_key(*it)) {
                 continue;
             }
-            if let Some((part, row)) = self.repeated(&rule.columns, arrived, context)? {
+            if let Some((part, row)) = self.repeated(&rule.columns, arrived, context)?
+                && !context.puts_off(rule)
+            {
                 return Err(self.exists_twice(rule, &self.parts[part], row));
             }
         }
@@ -55,7 +57,12 @@ impl Table {
     /// Whether no two rows share a value of a column, and none is NULL, as far as the facts tell.
     pub fn is_key(&self, column: ColumnId) -> bool {
         let facts = &self.column(column).statistics;
-        facts.distinct_exact && facts.nulls == 0 && facts.distinct == self.rows
+        // A key that may be broken for a while tells nothing.
+        let may_break = |it: &TableIndex| it.deferral != Deferral::None && it.columns == [column];
+        !self.rules.indexes.iter().any(may_break)
+            && facts.distinct_exact
+            && facts.nulls == 0
+            && facts.distinct == self.rows
     }
 
     /// The part and the number of a row that has the same values in some columns, none of them NULL, as one that came.

@@ -1,7 +1,7 @@
 //! The keys and the indexes of a table, as they were asked for.
 
 use stdx::sync::Arc;
-use types::{ColumnId, ForeignKey, Generated, Identity, OnCommit, RowRules};
+use types::{ColumnId, Deferral, ForeignKey, Generated, Identity, OnCommit, RowRules};
 
 /// Why there is an index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,6 +47,8 @@ pub struct TableIndex {
     pub columns: Vec<ColumnId>,
     /// Why it is there.
     pub kind: IndexKind,
+    /// Until when it may be broken.
+    pub deferral: Deferral,
 }
 
 impl TableIndex {

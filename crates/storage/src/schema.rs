@@ -1,6 +1,8 @@
 //! What the columns of a table are called and hold, and how that maps to Arrow.
 
-use arrow_schema::{DataType as ArrowType, Field, IntervalUnit, TimeUnit};
+use arrow_schema::{DataType as ArrowType, Field, Fields, IntervalUnit, TimeUnit};
+use stdx::sync::Arc;
+use types::structs::{self, StructType};
 use types::{DataType, Element, SqlError, SqlResult, Whole};
 
 /// A column before it has rows.
@@ -122,6 +124,16 @@ pub fn sql_type(field: &Field, source: &str) -> SqlResult<DataType> {
             // Lists of lists may be of lengths that no array has.
             sql_type(item, source).ok().and_then(DataType::array)
         }
+        ArrowType::Struct(fields) => fields_of(fields, source).map(DataType::Struct),
+        ArrowType::Map(entries, _) => match entries.data_type() {
+            ArrowType::Struct(fields) if fields.len() == 2 => {
+                let of = fields_of(fields, source);
+                let entry = of.map(|it| (it.fields()[0].data_type, it.fields()[1].data_type));
+                let entry = entry.and_then(|it| StructType::entry(it.0, it.1).ok());
+                entry.map(DataType::Map)
+            }
+            _ => None,
+        },
         _ => None,
     };
     found.ok_or_else(|| {
@@ -131,6 +143,15 @@ pub fn sql_type(field: &Field, source: &str) -> SqlResult<DataType> {
             field.data_type()
         ))
     })
+}
+
+/// The fields of structs of Arrow, where all of them are stored.
+fn fields_of(fields: &Fields, source: &str) -> Option<StructType> {
+    let field = |it: &Arc<Field>| {
+        let data_type = sql_type(it, source).ok()?;
+        Some(structs::Field::new(it.name().as_str(), data_type))
+    };
+    StructType::new(fields.iter().map(field).collect::<Option<Vec<_>>>()?).ok()
 }
 
 #[cfg(test)]

@@ -291,7 +291,12 @@ mod tests {
         let context = BuildContext::serial(&allocator);
         let mut table = table(&context);
         let name = "t_key".into();
-        let key = TableIndex { name, columns: vec![ColumnId(1)], kind: IndexKind::UniqueKey };
+        let key = TableIndex {
+            name,
+            columns: vec![ColumnId(1)],
+            kind: IndexKind::UniqueKey,
+            deferral: types::Deferral::None,
+        };
         table.rules = Arc::new(crate::Rules { indexes: vec![key], ..Default::default() });
         let found = table.contradictions(&context).unwrap();
         assert!(matches!(&found[..], [it] if it.contains("exists twice")), "{found:?}");

@@ -156,6 +156,7 @@ fn built(rows: &[Row], keyed: bool, context: &BuildContext<'_>) -> Table {
         name: name.into(),
         columns: vec![ColumnId(column)],
         kind,
+        deferral: types::Deferral::None,
     };
     let keys = [rule("t_pkey", 0, IndexKind::PrimaryKey), rule("words", 4, IndexKind::Index)];
     let indexes = if keyed { keys.to_vec() } else { Vec::new() };

@@ -147,6 +147,7 @@ fn rules(columns: usize) -> Arc<Rules> {
         name: name.into(),
         columns: columns.iter().map(|it| ColumnId(*it)).collect(),
         kind,
+        deferral: types::Deferral::None,
     };
     let mut defaults = vec![None; columns];
     defaults[2] = Some("1 + 1".into());

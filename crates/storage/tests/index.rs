@@ -177,7 +177,15 @@ fn table_with(rules: Rules, columns: Vec<(DataType, Vec<Value>)>) -> types::SqlR
 
 fn rule(kind: IndexKind, columns: &[u16]) -> Rules {
     let columns = columns.iter().map(|&it| ColumnId(it)).collect();
-    Rules { indexes: vec![TableIndex { name: "k".into(), columns, kind }], ..Rules::default() }
+    Rules {
+        indexes: vec![TableIndex {
+            name: "k".into(),
+            columns,
+            kind,
+            deferral: types::Deferral::None,
+        }],
+        ..Rules::default()
+    }
 }
 
 #[test]
@@ -209,7 +217,7 @@ fn indexes_share_what_a_column_has_and_each_keeps_it() {
     let columns = (0..3).map(|it| (DataType::Integer, numbers(it * 100))).collect();
     let one = |name: &str, kind, columns: &[u16]| {
         let columns = columns.iter().map(|&it| ColumnId(it)).collect();
-        TableIndex { name: name.into(), columns, kind }
+        TableIndex { name: name.into(), columns, kind, deferral: types::Deferral::None }
     };
     let both = [
         one("ab", IndexKind::UniqueIndex, &[0, 1]),

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use stdx::sync::Arc;
 
-use crate::{ColumnId, DataType, Interrupt, SqlError, TableId, Value, ViewDefinition};
+use crate::{
+    ColumnId, DataType, Interrupt, MacroDefinition, SqlError, TableId, Value, ViewDefinition,
+};
 
 /// Facts about a column, kept by storage: exact, unless rows have gone.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -86,6 +88,8 @@ pub struct UniqueKey {
     pub columns: Vec<ColumnId>,
     /// Whether it is a constraint of the table.
     pub is_constraint: bool,
+    /// Whether it may be broken for a while.
+    pub is_deferrable: bool,
 }
 
 /// What becomes of rows that refer to a row that goes, or whose key changes.
@@ -159,6 +163,17 @@ pub enum Deferral {
     Deferrable,
     /// INITIALLY DEFERRED: the end of a transaction, unless SET CONSTRAINTS says otherwise.
     Deferred,
+}
+
+impl Deferral {
+    /// In SQL, behind a constraint.
+    pub fn clause(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Deferrable => " DEFERRABLE",
+            Self::Deferred => " DEFERRABLE INITIALLY DEFERRED",
+        }
+    }
 }
 
 impl ForeignKey {
@@ -341,6 +356,14 @@ pub trait CatalogView: Send + Sync {
     }
     /// The name ([`crate::names::joined`]) of the sequence that a name means, found as [`CatalogView::table`] finds tables.
     fn sequence(&self, _schema: Option<&str>, _name: &str) -> Option<String> {
+        None
+    }
+    /// Whether there is any macro.
+    fn has_macros(&self) -> bool {
+        false
+    }
+    /// The macro of a name, of tables or of values.
+    fn macro_of(&self, _name: &str, _is_table: bool) -> Option<Arc<MacroDefinition>> {
         None
     }
     /// Whether the statement that looks may go on; binding and planning ask it again and again.

@@ -1,9 +1,12 @@
 //! SQL data types.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
-use crate::Whole;
+use crate::interned::Interned;
+use crate::{SqlError, SqlResult, SqlState, Whole};
 
 /// The type of a column or an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -61,6 +64,11 @@ pub enum DataType {
     Whole(Whole),
     /// Items of one type in up to six dimensions. Held as a text whose order is that of the arrays ([`crate::array`]).
     Array(Element),
+    /// Values of several types, with names or, in a row, without. Held as a text whose order is that of the structs
+    /// ([`crate::structs`]).
+    Struct(StructType),
+    /// Values by keys. Held as an array of its entries, structs of this type.
+    Map(StructType),
 }
 
 impl DataType {
@@ -72,8 +80,9 @@ impl DataType {
             Self::TimestampTz => Self::Timestamp,
             Self::Time => Self::BigInt,
             Self::Interval => Self::Decimal { precision: 38, scale: 0 },
+            Self::Uuid | Self::Bytea | Self::Json | Self::Jsonb => Self::Text,
+            Self::Array(_) | Self::Struct(_) | Self::Map(_) => Self::Text,
             Self::Whole(it) => it.plain(),
-            Self::Uuid | Self::Bytea | Self::Json | Self::Jsonb | Self::Array(_) => Self::Text,
             own => own,
         }
     }
@@ -84,6 +93,21 @@ impl DataType {
             Self::Whole(it) => it.plain(),
             own => own,
         }
+    }
+
+    /// Whether values of a type may be equal and yet be held otherwise, so that they are compared by keys.
+    pub fn has_key(self) -> bool {
+        match self {
+            Self::Bpchar | Self::Interval | Self::Jsonb => true,
+            Self::Array(it) => it.data_type().has_key(),
+            Self::Struct(it) | Self::Map(it) => it.fields().iter().any(|it| it.data_type.has_key()),
+            _ => false,
+        }
+    }
+
+    /// Whether values have parts, and so go out as they are written: arrays, structs and maps.
+    pub fn has_parts(self) -> bool {
+        matches!(self, Self::Array(_) | Self::Struct(_) | Self::Map(_))
     }
 
     /// Whether values are text.
@@ -171,6 +195,15 @@ impl fmt::Display for DataType {
             Self::Array(Element::SmallIntVector) => f.write_str("INT2VECTOR"),
             Self::Array(Element::OidVector) => f.write_str("OIDVECTOR"),
             Self::Array(element) => write!(f, "{}[]", element.data_type()),
+            Self::Struct(fields) => fields.fmt(f),
+            Self::Map(entry) => {
+                f.write_str("MAP(")?;
+                for (number, field) in entry.fields().iter().enumerate() {
+                    f.write_str(if number > 0 { ", " } else { "" })?;
+                    field.data_type.fmt(f)?;
+                }
+                f.write_str(")")
+            }
         }
     }
 }
@@ -187,6 +220,8 @@ macro_rules! elements {
             Decimal { precision: u8, scale: u8 },
             Char(u32),
             Varchar(u32),
+            Struct(StructType),
+            Map(StructType),
             Whole(Whole),
             /// SMALLINT, in an `int2vector` of PostgreSQL's catalog: from 0 on, and written with blanks between.
             SmallIntVector,
@@ -202,6 +237,8 @@ macro_rules! elements {
                     Self::Decimal { precision, scale } => DataType::Decimal { precision, scale },
                     Self::Char(length) => DataType::Char(length),
                     Self::Varchar(length) => DataType::Varchar(length),
+                    Self::Struct(fields) => DataType::Struct(fields),
+                    Self::Map(entry) => DataType::Map(entry),
                     Self::Whole(it) => DataType::Whole(it),
                     Self::SmallIntVector => DataType::SmallInt,
                     Self::OidVector => DataType::BigInt,
@@ -222,6 +259,8 @@ macro_rules! elements {
                     Self::Decimal { precision, scale } => Element::Decimal { precision, scale },
                     Self::Char(length) => Element::Char(length),
                     Self::Varchar(length) => Element::Varchar(length),
+                    Self::Struct(fields) => Element::Struct(fields),
+                    Self::Map(entry) => Element::Map(entry),
                     Self::Whole(it) => Element::Whole(it),
                     Self::Null | Self::Array(_) => return None,
                 }))
@@ -256,4 +295,184 @@ elements! {
     Jsonb,
     Bpchar,
     Text,
+}
+
+/// How deep struct types may nest.
+pub const DEPTH_MAX: usize = 64;
+/// Fields that a struct type may have, those of its fields counted.
+pub const FIELDS_MAX: usize = 10_000;
+
+static ALL: Interned<Fields> = Interned::new();
+
+/// One field of a struct.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Field {
+    /// Its name, as written; empty in a row.
+    pub name: Box<str>,
+    /// Its type.
+    pub data_type: DataType,
+}
+
+impl Field {
+    /// A field.
+    pub fn new(name: impl Into<Box<str>>, data_type: DataType) -> Self {
+        Self { name: name.into(), data_type }
+    }
+}
+
+/// The fields of a struct type: what is equal is the same.
+#[derive(Clone, Copy)]
+pub struct StructType(&'static Fields);
+
+#[derive(PartialEq, Eq, Hash)]
+struct Fields {
+    all: Vec<Field>,
+    /// Levels of structs, this one among them.
+    depth: usize,
+    /// Fields in all.
+    count: usize,
+}
+
+impl StructType {
+    /// The type of these fields: all of them have names, each its own whatever the case of its letters, or none has one.
+    ///
+    /// # Errors
+    /// 42701 for a name that two fields have, 54000 for more fields or levels than there may be.
+    pub fn new(fields: Vec<Field>) -> SqlResult<Self> {
+        let inner = |it: &Field| match it.data_type.element().unwrap_or(it.data_type) {
+            DataType::Struct(it) | DataType::Map(it) => (it.0.depth, it.0.count),
+            _ => (0, 0),
+        };
+        let (mut depth, mut count, mut bytes) = (0, fields.len(), 0);
+        for field in &fields {
+            let (below, more) = inner(field);
+            depth = depth.max(below);
+            count += more;
+            bytes += size_of::<Field>() + field.name.len();
+        }
+        let limited = |what, most| {
+            let message = format!("a struct type may not have more than {most} {what}");
+            Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message))
+        };
+        if count > FIELDS_MAX {
+            return limited("fields", FIELDS_MAX);
+        }
+        if depth >= DEPTH_MAX {
+            return limited("levels", DEPTH_MAX);
+        }
+        let mut names: Vec<String> = fields.iter().map(|it| it.name.to_lowercase()).collect();
+        names.sort_unstable();
+        if let Some(two) = names.windows(2).find(|it| it[0] == it[1] && !it[0].is_empty()) {
+            let message = format!("the name \"{}\" is given to several fields of a struct", two[0]);
+            return Err(SqlError::new(SqlState("42701"), message));
+        }
+        if names.iter().any(String::is_empty) && names.iter().any(|it| !it.is_empty()) {
+            return Err(SqlError::new(SqlState::SYNTAX, "a field of a struct has no name"));
+        }
+        ALL.keep(Fields { all: fields, depth: depth + 1, count }, bytes).map(Self)
+    }
+
+    /// The type of rows of values of these types, which have no names.
+    ///
+    /// # Errors
+    /// As of [`StructType::new`].
+    pub fn row(types: impl IntoIterator<Item = DataType>) -> SqlResult<Self> {
+        Self::new(types.into_iter().map(|it| Field::new("", it)).collect())
+    }
+
+    /// The type of the entries of a map.
+    ///
+    /// # Errors
+    /// 0A000 for keys that may be equal and be held otherwise, and those of [`StructType::new`].
+    pub fn entry(key: DataType, value: DataType) -> SqlResult<Self> {
+        if key.has_key() || key == DataType::Json {
+            return Err(SqlError::unsupported(format!(
+                "a map with keys of {key} is not supported"
+            )));
+        }
+        Self::new(vec![Field::new("key", key), Field::new("value", value)])
+    }
+
+    /// Its fields, in order.
+    pub fn fields(self) -> &'static [Field] {
+        &self.0.all
+    }
+
+    /// The same fields, each of the type that `change` makes of its own.
+    ///
+    /// # Errors
+    /// As of [`StructType::new`].
+    pub fn with_types(self, mut change: impl FnMut(DataType) -> DataType) -> SqlResult<Self> {
+        let changed = |it: &Field| Field::new(it.name.clone(), change(it.data_type));
+        Self::new(self.fields().iter().map(changed).collect())
+    }
+
+    /// Whether its fields have no names.
+    pub fn is_row(self) -> bool {
+        self.fields().first().is_none_or(|it| it.name.is_empty())
+    }
+
+    /// The place of a field by name: the case of letters counts only where it tells fields apart.
+    pub fn find(self, name: &str) -> Option<usize> {
+        let exact = self.fields().iter().position(|it| *it.name == *name);
+        let lower = name.to_lowercase();
+        let alike = || self.fields().iter().position(|it| it.name.to_lowercase() == lower);
+        exact.or_else(alike).filter(|_| !name.is_empty())
+    }
+}
+
+impl PartialEq for StructType {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for StructType {}
+
+impl Hash for StructType {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+impl fmt::Debug for StructType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for StructType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_row() { "ROW(" } else { "STRUCT(" })?;
+        for (number, field) in self.fields().iter().enumerate() {
+            f.write_str(if number > 0 { ", " } else { "" })?;
+            match &*field.name {
+                "" => {}
+                plain if is_plain_name(plain) => write!(f, "{plain} ")?,
+                other => write!(f, "\"{}\" ", other.replace('"', "\"\""))?,
+            }
+            fmt::Display::fmt(&field.data_type, f)?;
+        }
+        f.write_str(")")
+    }
+}
+
+impl Serialize for StructType {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.all.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for StructType {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let fields = Vec::<Field>::deserialize(deserializer)?;
+        Self::new(fields).map_err(|it| D::Error::custom(it.message))
+    }
+}
+
+/// Whether a name can be written without quotes.
+pub fn is_plain_name(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    bytes.next().is_some_and(|it| it.is_ascii_lowercase() || it == b'_')
+        && bytes.all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'_')
 }

@@ -27,6 +27,16 @@ pub const TEMPORARY: &str = "pg_temp_";
 /// The schema of the tables that keep the rows of materialized views.
 pub const MATERIALIZED: &str = "pg_materialized";
 
+/// Whether a column is one that no text can spell, so that nobody sees it.
+pub fn is_hidden(column: &str) -> bool {
+    column.starts_with('\0')
+}
+
+/// The name of a column for people, who may look at where hidden ones lie.
+pub fn shown(column: &str) -> &str {
+    column.strip_prefix('\0').unwrap_or(column)
+}
+
 /// What becomes of a temporary table when a transaction commits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum OnCommit {

@@ -166,7 +166,7 @@ impl<'a> Binder<'a> {
                     _ => bound,
                 };
                 super::json::check_ordering(bound.data_type).map_err(|it| at(it, expr))?;
-                order.push(entry.key(bound));
+                order.push(entry.key(bound, self.order_defaults()));
             }
         }
         Ok(Given { arguments, order, distinct, filter: None })
@@ -214,9 +214,6 @@ impl<'a> Binder<'a> {
                     && self.is_relation(row)
                 {
                     return self.of_whole_row(name, row, counts && !distinct, whole).map(Some);
-                }
-                if super::comparison::row_of(expr).is_some() {
-                    return Err(unsupported("an aggregate of rows of values", whole));
                 }
                 let bound = self.expr(expr)?;
                 match bound.data_type {

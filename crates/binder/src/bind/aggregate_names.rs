@@ -7,6 +7,7 @@ pub(super) const NAMES: &[(&str, AggregateFunction)] = &[
     ("count", AggregateFunction::Count),
     // DuckDB's: of rows for which a condition is TRUE.
     ("count_if", AggregateFunction::Count),
+    ("countif", AggregateFunction::Count),
     ("sum", AggregateFunction::Sum),
     ("avg", AggregateFunction::Average),
     ("mean", AggregateFunction::Average),
@@ -56,6 +57,7 @@ pub(super) const NAMES: &[(&str, AggregateFunction)] = &[
     ("listagg", AggregateFunction::StringAggregate),
     // DuckDB's.
     ("first", AggregateFunction::First),
+    ("arbitrary", AggregateFunction::First),
     ("last", AggregateFunction::Last),
     ("arg_min", AggregateFunction::First),
     ("argmin", AggregateFunction::First),
@@ -72,6 +74,9 @@ pub(super) const NAMES: &[(&str, AggregateFunction)] = &[
     ("quantile_cont", AggregateFunction::PercentileContinuous),
     ("quantile_disc", AggregateFunction::PercentileDiscrete),
     ("quantile", AggregateFunction::PercentileDiscrete),
+    // Exact, which is near enough.
+    ("approx_quantile", AggregateFunction::PercentileDiscrete),
+    ("reservoir_quantile", AggregateFunction::PercentileDiscrete),
 ];
 
 /// The names of all aggregate functions.

@@ -3,6 +3,7 @@
 use plan::build::{null, unary};
 use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, SortKey, UnaryOperator};
 use sqlparser::ast;
+use types::structs;
 use types::{DataType, SqlError, SqlResult, SqlState, Value, numeric};
 
 use super::Binder;
@@ -69,6 +70,7 @@ impl Binder<'_> {
                 let data_type = value.data_type;
                 Ok(made(First, [value], given, data_type))
             }
+            Min | Max if is_compared_by_key(name, &given) => least(function, name, given, whole),
             Count | Sum | Average | Min | Max | AnyValue => {
                 of_one_value(function, name, given, whole)
             }
@@ -235,6 +237,30 @@ impl Binder<'_> {
     }
 }
 
+/// Whether the argument is a struct, a map or an array of them that compares by a key.
+fn is_compared_by_key(name: &str, given: &Given) -> bool {
+    name != "any_value"
+        && matches!(&given.arguments[..], [one]
+        if structs::is_nested(one.data_type) && one.data_type.has_key())
+}
+
+/// The least or the greatest value by their keys, as what is held has not their order.
+fn least(
+    function: AggregateFunction,
+    name: &str,
+    mut given: Given,
+    whole: &ast::Expr,
+) -> SqlResult<Aggregate> {
+    let [value] = given.arguments(name, whole)?;
+    super::json::check_ordering(value.data_type).map_err(|it| at(it, whole))?;
+    given.distinct = false;
+    given.also(unary(UnaryOperator::IsNotNull, value.clone()));
+    let descending = function == AggregateFunction::Max;
+    given.order = vec![SortKey { expr: value.clone(), descending, nulls_first: descending }];
+    let data_type = value.data_type;
+    Ok(made(AggregateFunction::First, [value], given, data_type))
+}
+
 /// Of the bits of integers.
 fn of_bits(
     function: AggregateFunction,
@@ -327,8 +353,12 @@ fn of_one_value(
     if distinct {
         super::json::check_equality(own).map_err(|it| at(it, whole))?;
     }
+    let orders = matches!(function, AggregateFunction::Min | AggregateFunction::Max);
+    if orders && name != "any_value" && structs::is_nested(own) {
+        super::json::check_ordering(own).map_err(|it| at(it, whole))?;
+    }
     let data_type = match function {
-        AggregateFunction::Count if name == "count_if" => {
+        AggregateFunction::Count if matches!(name, "count_if" | "countif") => {
             (own == DataType::Boolean).then_some(DataType::BigInt)
         }
         AggregateFunction::Count => Some(DataType::BigInt),
@@ -347,7 +377,7 @@ fn of_one_value(
         AggregateFunction::Sum | AggregateFunction::Average if data_type.is_float() => {
             fold_cast(it, data_type)
         }
-        AggregateFunction::Count if name == "count_if" => {
+        AggregateFunction::Count if matches!(name, "count_if" | "countif") => {
             let branches = vec![(it.clone(), it)];
             Expr { kind: ExprKind::Case { branches, otherwise: None }, data_type: own }
         }

@@ -24,6 +24,10 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Expr> {
         let items: Vec<&ast::Expr> = items.iter().collect();
         let mut bound = self.together(&items)?;
+        // As DuckDB has it, brackets around nothing are an array of whatever is asked for.
+        if bound.is_empty() && matches!(whole, ast::Expr::Array(it) if !it.named) {
+            return Ok(Expr::literal(Value::Text("{}".into()), DataType::Null));
+        }
         if bound.is_empty() {
             let message = "cannot determine type of empty array";
             let hint = "explicitly cast to the desired type, for example ARRAY[]::integer[]";
@@ -72,18 +76,50 @@ impl<'a> Binder<'a> {
         Ok(Expr { kind, data_type })
     }
 
-    /// `a[1]`, `a[1][2]`, `a[2:3]`.
+    /// `a[1]`, `a[1][2]`, `a[2:3]`, and parts of structs: `s['a']`, `(s).a`.
     pub(super) fn subscripted(
         &mut self,
         root: &'a ast::Expr,
+        mut chain: &'a [AccessExpr],
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let mut value = self.expr(root)?;
+        while let [access, rest @ ..] = chain {
+            let own = value.data_type;
+            (value, chain) = match own {
+                DataType::Struct(of) => (self.struct_access(value, of, access, whole)?, rest),
+                _ if let AccessExpr::Dot(ast::Expr::Identifier(name)) = access => {
+                    (self.field(value, &crate::syntax::ident(name), whole)?, rest)
+                }
+                DataType::Map(_) => (self.map_access(value, access, whole)?, rest),
+                DataType::Jsonb => return self.json_subscripted(value, chain, whole),
+                DataType::Null if chain.len() == 1 => {
+                    let text = self.coerce_unknown(value, DataType::Text);
+                    return self.part_of_text(text.map_err(|it| at(it, root))?, &chain[0], whole);
+                }
+                it if it.is_text() && chain.len() == 1 => {
+                    return self.part_of_text(value, &chain[0], whole);
+                }
+                _ => {
+                    let is_subscript = |it: &&AccessExpr| matches!(it, AccessExpr::Subscript(_));
+                    let most = if types::structs::is_nested(own) { 1 } else { chain.len() };
+                    let count = chain.iter().take(most).take_while(is_subscript).count().max(1);
+                    let (subscripts, rest) = chain.split_at(count);
+                    (self.item_of_array(value, subscripts, whole)?, rest)
+                }
+            };
+        }
+        Ok(value)
+    }
+
+    /// The item, or the slice, of an array at subscripts.
+    fn item_of_array(
+        &mut self,
+        array: Expr,
         chain: &'a [AccessExpr],
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
-        let array = self.expr(root)?;
         let own = array.data_type;
-        if own == DataType::Jsonb {
-            return self.json_subscripted(array, chain, whole);
-        }
         let Some(element) = own.element() else {
             let message = format!(
                 "cannot subscript type {} because it does not support subscripting",
@@ -125,6 +161,32 @@ impl<'a> Binder<'a> {
             true => self.fold_call(Function::ArraySlice, arguments, own),
             false => self.fold_call(Function::ArrayItem, arguments, element),
         }
+    }
+
+    /// `'abc'[1]` and `'abc'[2:3]`, as DuckDB has them.
+    fn part_of_text(
+        &mut self,
+        text: Expr,
+        access: &'a AccessExpr,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let (first, last) = match access {
+            AccessExpr::Subscript(Subscript::Index { index }) => {
+                let place = self.subscript(index)?;
+                (self.copy(&place)?, place)
+            }
+            AccessExpr::Subscript(Subscript::Slice { lower_bound, upper_bound, stride: None }) => {
+                let mut bound = |it: &'a Option<ast::Expr>, open: i32| match it {
+                    Some(it) => self.subscript(it),
+                    None => Ok(big(open)),
+                };
+                (bound(lower_bound, i32::MIN)?, bound(upper_bound, i32::MAX)?)
+            }
+            AccessExpr::Dot(_) | AccessExpr::Subscript(_) => {
+                return Err(unsupported("this access to a part of a value", whole));
+            }
+        };
+        self.invoke(Function::TextSlice, vec![text, first, last], whole)
     }
 
     fn subscript(&mut self, expr: &'a ast::Expr) -> SqlResult<Expr> {
@@ -283,7 +345,7 @@ impl<'a> Binder<'a> {
         self.invoke(function, arguments, whole)
     }
 
-    /// DuckDB's functions of lists that PostgreSQL spells in another way; `None` of any other call.
+    /// DuckDB's functions of lists that PostgreSQL spells in another way, and those of maps; `None` of any other call.
     pub(super) fn list_call(
         &mut self,
         name: &str,
@@ -297,7 +359,11 @@ impl<'a> Binder<'a> {
                 let count = self.invoke(Function::Cardinality, arguments, whole);
                 Some(count.map(|it| fold_cast(it, DataType::BigInt)))
             }
-            ("list_value" | "list_pack", [_, ..]) => {
+            ("list_value" | "list_pack", []) => {
+                let data_type = DataType::Integer.array()?;
+                Some(Ok(Expr::literal(Value::Text("".into()), data_type)))
+            }
+            ("list_value" | "list_pack" | "array_value", [_, ..]) => {
                 let mut items = bound.to_vec();
                 Some(self.unify(&mut items, "LIST").and_then(|it| match it.array() {
                     Some(array) => self.fold_call(Function::ArrayOf, items, array),
@@ -337,11 +403,16 @@ impl<'a> Binder<'a> {
             {
                 Some(self.invoke(Function::ArrayItem, vec![array.clone(), place.clone()], whole))
             }
+            ("list_slice" | "array_slice", [text, _, _])
+                if text.data_type.is_text() || text.data_type == DataType::Null =>
+            {
+                Some(self.invoke(Function::TextSlice, bound.to_vec(), whole))
+            }
             ("list_slice" | "array_slice", [array, from, to]) if is_array(array) => {
                 let arguments = vec![array.clone(), from.clone(), to.clone()];
                 Some(self.invoke(Function::ArraySlice, arguments, whole))
             }
-            _ => None,
+            _ => self.map_call(name, bound, whole),
         }
     }
 }

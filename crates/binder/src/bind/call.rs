@@ -23,6 +23,9 @@ impl<'a> Binder<'a> {
         if call.uses_odbc_syntax || call.parameters != FunctionArguments::None {
             return Err(unsupported("this form of a call", whole));
         }
+        if let (Some(column), "columns") = (self.chosen, &*name) {
+            return self.named_column(column);
+        }
         if let Some(over) = &call.over {
             return self.window(&name, call, over, whole);
         }
@@ -46,6 +49,9 @@ impl<'a> Binder<'a> {
         if let Some(told) = told.or_else(|| self.type_of(&name, &arguments)) {
             return told;
         }
+        if let Some(of_items) = self.call_of_items(&name, &arguments, whole) {
+            return of_items;
+        }
         let bound = self.together(&arguments)?;
         if let Some(made) = self.made_call(&name, &bound, whole) {
             return made;
@@ -53,6 +59,17 @@ impl<'a> Binder<'a> {
         if name == "merge_action" && bound.is_empty() {
             return self.action_of_merge(whole);
         }
+        self.plain_call(function, &name, bound, whole)
+    }
+
+    /// A call of a function of bound arguments, or of what PostgreSQL's catalog tells.
+    fn plain_call(
+        &mut self,
+        function: Option<Function>,
+        name: &str,
+        bound: Vec<Expr>,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
         match function {
             Some(function) if function.is_of_sequences() => {
                 let mut bound = bound;
@@ -62,7 +79,7 @@ impl<'a> Binder<'a> {
             Some(Function::Coalesce | Function::Nvl) => self.coalesce(bound, whole),
             Some(Function::Nullif) => self.nullif(bound, whole),
             Some(function @ (Function::Greatest | Function::Least)) => {
-                self.extreme((function, &name), bound, whole)
+                self.extreme((function, name), bound, whole)
             }
             // The function of that name takes texts; the operator sees the blanks of CHAR.
             Some(function @ Function::RegexLike) => {
@@ -73,13 +90,13 @@ impl<'a> Binder<'a> {
                 self.invoke(function, bound.into_iter().map(text).collect(), whole)
             }
             Some(Function::Version) if bound.is_empty() => {
-                let told = self.catalog_call(&name, Vec::new(), whole);
+                let told = self.catalog_call(name, Vec::new(), whole);
                 told.unwrap_or_else(|| self.invoke(Function::Version, bound, whole))
             }
             Some(function) => self.of_times(function, bound, whole),
             None => {
-                let error = self.no_function(&name, &bound, whole);
-                self.catalog_call(&name, bound, whole).unwrap_or(Err(error))
+                let error = self.no_function(name, &bound, whole);
+                self.catalog_call(name, bound, whole).unwrap_or(Err(error))
             }
         }
     }
@@ -109,7 +126,7 @@ impl<'a> Binder<'a> {
         self.invoke(function, bound, whole)
     }
 
-    /// A call of what is computed of several rows, or makes several; `None` of any other name.
+    /// A call of what is computed of several rows, or makes several, or of structs; `None` of any other name.
     fn call_of_rows(
         &mut self,
         name: &str,
@@ -125,7 +142,10 @@ impl<'a> Binder<'a> {
         if super::series::is_series(name) || super::json_rows::makes_rows(name) {
             return Some(self.series_in_list(name, call, whole));
         }
-        super::window::by_name(name).is_some().then(|| Err(super::window::needs_over(name, whole)))
+        if super::window::by_name(name).is_some() {
+            return Some(Err(super::window::needs_over(name, whole)));
+        }
+        self.struct_call(name, call, whole)
     }
 
     /// Finds the sequence that a constant names, which is then named with its schema. Refuses the name of none.

@@ -12,6 +12,7 @@ use types::{DataType, Privileges, SqlError, SqlResult, SqlState, TableInfo, name
 use super::asked::Asked;
 use super::change_rules::{TargetRules, check_plain};
 use super::coercion::{fold_cast, name_of};
+use super::comparison::assigned_row;
 use super::errors::{Name, at, unsupported};
 use super::from::Source;
 use super::level::{Clause, Level};
@@ -116,10 +117,13 @@ pub fn bind_change(
     parameters: &[Option<DataType>],
     environment: &Environment<'_>,
 ) -> SqlResult<BoundChange> {
+    let expanded = crate::macros::expanded(statement, environment.catalog)?;
+    let statement = expanded.as_deref().unwrap_or(statement);
     let rules = TargetRules::of(statement, environment.catalog)?;
     let filled = rules.with_defaults(statement, environment.catalog)?;
     let statement = filled.as_ref().unwrap_or(statement);
-    let mut binder = Binder { rules: &rules, ..Binder::new(environment, parameters) };
+    let is_stable = expanded.is_none();
+    let mut binder = Binder { rules: &rules, is_stable, ..Binder::new(environment, parameters) };
     if let Some(with) = &statement.with {
         binder.add_with(with, statement)?;
     }
@@ -346,17 +350,14 @@ impl<'a> Binder<'a> {
         };
         let alias = insert.table_alias.as_ref().map(|it| &it.alias);
         let (target, _) = self.target(named, alias)?;
-        let places = self.insert_places(&insert.columns, &target)?;
+        let by_name = crate::overriding::is_by_name(&insert.columns);
+        let columns = if by_name { &[][..] } else { &insert.columns[..] };
+        let mut places = self.insert_places(columns, &target)?;
         let is_default = insert.source.is_none();
-        let (rel, given) = match &insert.source {
-            Some(source) => {
-                let mut answer = self.inserted(source, &target, &places)?;
-                self.decide_types(&mut answer)?;
-                (answer.rel, answer.columns)
-            }
-            // DEFAULT VALUES
-            None => (super::level::one_row(), Vec::new()),
-        };
+        let (rel, given) = self.given_rows(insert, &target, &places)?;
+        if by_name {
+            places = places_of(&given, &target)?;
+        }
         let few = given.len() < places.len() && !insert.columns.is_empty() && !is_default;
         if few || given.len() > places.len() {
             let (named, given) = (places.len(), given.len());
@@ -396,6 +397,9 @@ impl<'a> Binder<'a> {
         }
         let rel = self.generated(mapped(rel, made), &target, &mut row)?;
         let (rel, shown) = self.as_stored(rel, &target, &row);
+        if let Some(or) = insert.or {
+            return self.or_else(insert, or, named, NewRows { rel, row, shown });
+        }
         if let Some(ast::OnInsert::OnConflict(on)) = &insert.on {
             return self.on_conflict(insert, on, named, NewRows { rel, row, shown });
         }
@@ -422,7 +426,8 @@ impl<'a> Binder<'a> {
             places.push(place);
         }
         if places.is_empty() {
-            places = (0..target.table.columns.len()).collect();
+            let shown = |it: &usize| !names::is_hidden(&target.table.columns[*it].name);
+            places = (0..target.table.columns.len()).filter(shown).collect();
         }
         Ok(places)
     }
@@ -466,7 +471,7 @@ impl<'a> Binder<'a> {
                     self.row_subquery(query)?.into_iter().map(Given::Bound).collect()
                 }
                 (AssignmentTarget::Tuple(_), row) => {
-                    row_of(row)?.into_iter().map(Given::Written).collect()
+                    assigned_row(row)?.into_iter().map(Given::Written).collect()
                 }
             };
             if row.len() != columns.len() {
@@ -501,10 +506,16 @@ impl<'a> Binder<'a> {
         to: DataType,
         reads: bool,
     ) -> SqlResult<Expr> {
+        let mut value = value;
+        if to.element().is_some() && super::coercion::is_without_value(&value) {
+            value.data_type = to;
+        }
         let from = value.data_type;
         Ok(match (from, to) {
             (DataType::Null, _) if to.is_text() => self.coerce_unknown(value, DataType::Text)?,
-            (DataType::Null, DataType::Array(_)) => self.stored_as(value, to)?,
+            (DataType::Null, DataType::Array(_) | DataType::Struct(_) | DataType::Map(_)) => {
+                self.stored_as(value, to)?
+            }
             (DataType::Null, _) => self.coerce_unknown(value, to)?,
             // Its blanks go, and what is left must fit.
             (DataType::Bpchar, _) if to.is_text() => fold_cast(value, DataType::Text),
@@ -518,7 +529,7 @@ impl<'a> Binder<'a> {
             }
             // It is converted where it is stored, whose errors name the column.
             _ if numeric::is_assignable(from, to) => value,
-            _ if reads && from.is_text() => fold_cast(value, to),
+            _ if reads && from.is_text() => self.stored_as(value, to)?,
             _ => {
                 let message = format!(
                     "column \"{name}\" is of type {} but expression is of type {}",
@@ -529,6 +540,21 @@ impl<'a> Binder<'a> {
                 return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message).with_hint(hint));
             }
         })
+    }
+
+    /// The rows that INSERT gives, none of DEFAULT VALUES, and their columns.
+    fn given_rows(
+        &mut self,
+        insert: &'a ast::Insert,
+        target: &Target,
+        places: &[usize],
+    ) -> SqlResult<(Rel, Vec<OutputColumn>)> {
+        let Some(source) = &insert.source else {
+            return Ok((super::level::one_row(), Vec::new()));
+        };
+        let mut answer = self.inserted(source, target, places)?;
+        self.decide_types(&mut answer)?;
+        Ok((answer.rel, answer.columns))
     }
 
     /// The rows that INSERT gives: where VALUES has a parameter of unknown type, it is of that of the column it goes to.
@@ -719,6 +745,7 @@ impl Target {
     /// Its columns under their names, by attributes for their places.
     pub(super) fn columns(&self, attr: impl Fn(usize) -> Attr) -> Columns {
         let named = self.table.columns.iter().enumerate();
+        let named = named.filter(|it| !names::is_hidden(&it.1.name));
         Columns::Made(named.map(|it| Named { name: it.1.name.clone(), attr: attr(it.0) }).collect())
     }
 
@@ -741,13 +768,18 @@ enum Given<'a> {
     Bound(Expr),
 }
 
-/// The values of a row that is assigned to several columns.
-fn row_of(expr: &ast::Expr) -> SqlResult<Vec<&ast::Expr>> {
-    match expr {
-        ast::Expr::Nested(value) => Ok(vec![value]),
-        other => super::comparison::row_of(other)
-            .ok_or_else(|| unsupported("anything but a row (..) for several columns", other)),
+/// The places of the columns of the names that a query gives.
+fn places_of(given: &[OutputColumn], target: &Target) -> SqlResult<Vec<usize>> {
+    let mut places = Vec::with_capacity(given.len());
+    for column in given {
+        let name = ast::ObjectName::from(vec![ast::Ident::with_quote('"', &column.name)]);
+        let place = target.place(&name)?;
+        if places.contains(&place) {
+            return Err(assigned_twice(SqlState::DUPLICATE_COLUMN, target, place, &name));
+        }
+        places.push(place);
     }
+    Ok(places)
 }
 
 /// PostgreSQL has other states of it for INSERT and for UPDATE.

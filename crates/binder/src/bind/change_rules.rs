@@ -4,9 +4,13 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{self, SetExpr};
-use types::{CatalogView, Generated, Identity, SqlError, SqlResult, SqlState, UniqueKey};
+use types::{
+    CatalogView, ColumnId, Generated, Identity, SqlError, SqlResult, SqlState, TableInfo,
+    UniqueKey, names,
+};
 
 use super::scope::is_named;
+use crate::index_words;
 use crate::overriding::Overriding;
 use crate::parse::expression;
 use crate::sequence_names::kept_expression as kept;
@@ -51,6 +55,29 @@ impl TargetRules {
     pub(super) fn generations(&self) -> impl Iterator<Item = (usize, &ast::Expr)> {
         let places = self.generated.iter().map(|it| it.column.index());
         places.filter_map(|it| Some((it, self.defaults.get(it)?.as_ref()?)))
+    }
+
+    /// What the keys are of, as ON CONFLICT names it: a text for each item, and what must hold of the rows that they have.
+    pub(super) fn inferred(
+        &self,
+        key: &UniqueKey,
+        table: &TableInfo,
+    ) -> (Vec<String>, Vec<String>) {
+        let mut condition = Vec::new();
+        let item = |it: &ColumnId| {
+            let name = &table.column(*it).name;
+            let generated = self.defaults.get(it.index()).and_then(Option::as_ref);
+            match generated.filter(|_| names::is_hidden(name)) {
+                Some(expr) => {
+                    let (item, predicate) = index_words::parts(expr);
+                    condition.extend(predicate.into_iter().flat_map(index_words::conjuncts));
+                    index_words::normalized(item)
+                }
+                None => index_words::normalized(&named(name)),
+            }
+        };
+        let items = key.columns.iter().map(item).collect();
+        (items, condition)
     }
 
     /// The identity of a column.
@@ -144,11 +171,14 @@ impl TargetRules {
         let Some(SetExpr::Values(rows)) = insert.source.as_mut().map(|it| &mut *it.body) else {
             return Ok(None);
         };
+        let all = info.iter().flat_map(|it| it.columns.iter().enumerate());
+        let shown: Vec<usize> =
+            all.filter(|it| !names::is_hidden(&it.1.name)).map(|it| it.0).collect();
         let takes_next = overriding == Some(Overriding::User);
         for row in &mut rows.rows {
             for (at, value) in row.content.iter_mut().enumerate().filter(|it| is_default(it.1)) {
                 let place = match places.is_empty() {
-                    true => Some(at),
+                    true => shown.get(at).copied(),
                     false => places.get(at).copied().flatten(),
                 };
                 // The value of an identity is not that of the row, and no number is taken for it.
@@ -159,6 +189,11 @@ impl TargetRules {
         }
         Ok(Some(statement))
     }
+}
+
+/// A column by its name.
+pub(super) fn named(column: &str) -> ast::Expr {
+    ast::Expr::Identifier(ast::Ident::with_quote('"', column))
 }
 
 /// A value for what makes its own.

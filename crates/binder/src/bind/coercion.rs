@@ -4,8 +4,9 @@
 use plan::build::cast;
 use plan::{Expr, ExprKind};
 use sqlparser::ast::Spanned;
+use types::array::Items;
 use types::numeric::{self, common_type, interval};
-use types::{DataType, Element, SqlError, SqlResult, SqlState, Value};
+use types::{DataType, Element, SqlError, SqlResult, SqlState, Value, structs};
 
 use super::Binder;
 use super::errors::at;
@@ -21,6 +22,7 @@ pub(super) fn name_of(data_type: DataType) -> String {
         DataType::Char(_) | DataType::Bpchar => "character".to_owned(),
         DataType::Varchar(_) => "character varying".to_owned(),
         DataType::Array(element) => format!("{}[]", name_of(element.data_type())),
+        nested @ (DataType::Struct(_) | DataType::Map(_)) => numeric::errors::type_name(nested),
         other => other.to_string().to_lowercase(),
     }
 }
@@ -44,6 +46,7 @@ pub(super) fn common(types: impl Iterator<Item = DataType>, what: &str) -> SqlRe
 impl Binder<'_> {
     /// Brings expressions to the type in which they meet, text if nothing is known of any.
     pub(super) fn unify(&mut self, exprs: &mut [Expr], what: &str) -> SqlResult<DataType> {
+        adopt_arrays(exprs);
         let data_type = match common(exprs.iter().map(|it| it.data_type), what)? {
             DataType::Null => DataType::Text,
             known => exprs.iter().fold(known, roomy),
@@ -66,6 +69,14 @@ impl Binder<'_> {
     /// A value as a column stores it that is held as another type: a text in an array that is too long is an error.
     pub(super) fn stored_as(&mut self, expr: Expr, to: DataType) -> SqlResult<Expr> {
         match to {
+            _ if structs::is_nested(to) && expr.data_type != to => {
+                let roomy = structs::unlimited(to)?;
+                let value = self.converted(expr, roomy)?;
+                Ok(match roomy == to {
+                    true => value,
+                    false => nested_call(plan::Function::NestedFit, value, to),
+                })
+            }
             DataType::Array(Element::Varchar(_) | Element::Char(_)) if expr.data_type != to => {
                 let texts = self.converted(expr, DataType::Array(Element::Text))?;
                 self.fold_call(plan::Function::ArrayFit, vec![texts], to)
@@ -129,6 +140,25 @@ impl Binder<'_> {
     }
 }
 
+/// Gives arrays without a value, `[]` and `[NULL]`, the type of those beside them that have some.
+fn adopt_arrays(exprs: &mut [Expr]) {
+    let is_array = |it: &&Expr| it.data_type.element().is_some();
+    let found = exprs.iter().filter(is_array).find(|it| !is_without_value(it));
+    let Some(data_type) = found.map(|it| it.data_type) else { return };
+    for expr in exprs.iter_mut().filter(|it| is_without_value(it)) {
+        expr.data_type = data_type;
+    }
+}
+
+/// Whether an expression is an array in which nothing tells the type: it is held alike in any.
+pub(super) fn is_without_value(expr: &Expr) -> bool {
+    let (ExprKind::Literal(Value::Text(held)), Some(_)) = (&expr.kind, expr.data_type.element())
+    else {
+        return false;
+    };
+    Items::new(held).all(types::array::is_null)
+}
+
 /// A type like the known one that also holds a constant of unknown type: that is neither cut nor rounded, because it has no
 /// limit of length or digits until it is stored or cast.
 pub(super) fn roomy(known: DataType, expr: &Expr) -> DataType {
@@ -154,8 +184,7 @@ pub(super) fn roomy(known: DataType, expr: &Expr) -> DataType {
 
 /// Whether values of a type may be equal and yet look different, so that they are compared by keys.
 pub(super) fn has_key(data_type: DataType) -> bool {
-    let own = data_type.element().unwrap_or(data_type);
-    matches!(own, DataType::Bpchar | DataType::Interval | DataType::Jsonb)
+    data_type.has_key()
 }
 
 /// What values are compared by: CHAR without the blanks that do not count, the span of an interval, the
@@ -165,6 +194,9 @@ pub(super) fn key_of(expr: Expr) -> Expr {
         DataType::Bpchar => fold_cast(expr, DataType::Char(u32::MAX)),
         DataType::Interval => span_of(expr),
         DataType::Jsonb => json_key_of(expr),
+        nested if structs::is_nested(nested) && has_key(nested) => {
+            nested_call(plan::Function::NestedKey, expr, structs::key_type(nested))
+        }
         DataType::Array(Element::Bpchar) => {
             fold_cast(expr, DataType::Array(Element::Char(u32::MAX)))
         }
@@ -182,6 +214,17 @@ pub(super) fn key_of(expr: Expr) -> Expr {
         }
         _ => expr,
     }
+}
+
+/// A call that knows the type of its argument.
+fn nested_call(function: plan::Function, expr: Expr, data_type: DataType) -> Expr {
+    if let ExprKind::Literal(value) = &expr.kind
+        && let Ok(made) =
+            functions::evaluate(function, &[(value.clone(), expr.data_type)], data_type)
+    {
+        return Expr::literal(made, data_type);
+    }
+    Expr { kind: ExprKind::Call { function, arguments: vec![expr] }, data_type }
 }
 
 fn json_key_of(expr: Expr) -> Expr {

@@ -14,6 +14,15 @@ use crate::precedence::SYMMETRIC;
 /// Microseconds of a day.
 const DAY: i64 = 86_400_000_000;
 
+/// The values of a row that is assigned to several columns.
+pub(super) fn assigned_row(expr: &ast::Expr) -> SqlResult<Vec<&ast::Expr>> {
+    match expr {
+        ast::Expr::Nested(value) => Ok(vec![value]),
+        other => row_of(other)
+            .ok_or_else(|| unsupported("anything but a row (..) for several columns", other)),
+    }
+}
+
 /// The values of `(a, b)` or `ROW(a, b)`.
 pub(super) fn row_of(expr: &ast::Expr) -> Option<Vec<&ast::Expr>> {
     match expr {
@@ -82,7 +91,10 @@ impl<'a> Binder<'a> {
                 let pairs: Vec<_> = left.into_iter().zip(right).collect();
                 self.compare_rows(operator, &pairs, whole)
             }
-            _ => Err(unsupported("the comparison of a row with a single value", whole)),
+            _ => {
+                let (left, right) = self.operands(left, right)?;
+                self.compare(operator, left, right, whole)
+            }
         }
     }
 
@@ -191,8 +203,7 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<(Expr, Expr)> {
         let (left, right) = (plain(left), plain(right));
         let (a, b) = (left.data_type, right.data_type);
-        let has_none = |it: DataType| it.element().unwrap_or(it) == DataType::Json;
-        let meet = numeric::comparison_type(a, b).filter(|it| !has_none(*it));
+        let meet = numeric::comparison_type(a, b).filter(|it| !types::structs::has_json(*it));
         let Some(meet) = meet else {
             return Err(no_operator(sign, a, b, node));
         };

@@ -7,11 +7,13 @@ use sqlparser::ast::{self, ConflictTarget, OnConflictAction};
 use types::{DataType, Privileges, SqlError, SqlResult, SqlState, UniqueKey};
 
 use super::change::{ChangeKind, Changed, NewRows, Target};
+use super::change_rules::named;
 use super::coercion::fold_cast;
 use super::errors::{Name, at};
 use super::level::{Clause, Level};
 use super::scope::{Frame, Relation, is_named};
 use super::{Answer, Binder, OutputColumn};
+use crate::index_words;
 use crate::syntax::ident;
 
 impl<'a> Binder<'a> {
@@ -31,10 +33,13 @@ impl<'a> Binder<'a> {
         let asked = insert.returning.as_deref();
         let update = match &on.action {
             OnConflictAction::DoNothing => {
+                if key.is_none() && self.rules.keys.iter().any(|it| it.is_deferrable) {
+                    return Err(at(no_arbiter(), named));
+                }
                 let keys = key.map_or_else(|| self.rules.keys.clone(), |it| vec![it]);
                 return self.or_nothing((named, alias), &keys, rows, asked);
             }
-            OnConflictAction::DoUpdate(update) => update,
+            OnConflictAction::DoUpdate(update) => Some(update),
         };
         let Some(key) = key else {
             let message =
@@ -42,6 +47,42 @@ impl<'a> Binder<'a> {
             let error = SqlError::new(SqlState::SYNTAX, message);
             return Err(at(error.with_hint("For example, ON CONFLICT (column_name)."), named));
         };
+        self.or_update((named, alias), key, rows, update, asked)
+    }
+
+    /// DuckDB's INSERT OR IGNORE and INSERT OR REPLACE: rows whose keys are there are left out, or take the places of those.
+    pub(super) fn or_else(
+        &mut self,
+        insert: &'a ast::Insert,
+        or: ast::SqliteOnConflict,
+        named: &'a ast::ObjectName,
+        rows: NewRows,
+    ) -> SqlResult<Changed> {
+        let alias = insert.table_alias.as_ref().map(|it| &it.alias);
+        let asked = insert.returning.as_deref();
+        let keys = self.rules.keys.clone();
+        if or != ast::SqliteOnConflict::Replace {
+            return self.or_nothing((named, alias), &keys, rows, asked);
+        }
+        match <[UniqueKey; 1]>::try_from(keys) {
+            Ok([key]) => self.or_update((named, alias), key, rows, None, asked),
+            Err(_) => {
+                let message = "INSERT OR REPLACE needs a table with one key";
+                let hint = "say which one by ON CONFLICT (column) DO UPDATE";
+                Err(at(SqlError::new(SqlState::SYNTAX, message).with_hint(hint), named))
+            }
+        }
+    }
+
+    /// ON CONFLICT DO UPDATE; without assignments all columns become those of the new row.
+    fn or_update(
+        &mut self,
+        (named, alias): (&'a ast::ObjectName, Option<&'a ast::Ident>),
+        key: UniqueKey,
+        rows: NewRows,
+        update: Option<&'a ast::DoUpdate>,
+        asked: Option<&'a [ast::SelectItem]>,
+    ) -> SqlResult<Changed> {
         let (target, source) = self.target(named, alias)?;
         let NewRows { rel, row, shown } = rows;
         let on = self.same_key(&key, &shown, target.base);
@@ -54,6 +95,10 @@ impl<'a> Binder<'a> {
         let frame = source.1.beside(Frame::of(excluded));
         let level = Level::new(frame, rel, Clause::Where);
         let ((truth, values), level) = self.in_level(level, |this| {
+            let Some(update) = update else {
+                let new = shown.iter().map(|it| Some(this.column_expr(*it))).collect();
+                return Ok((None, new));
+            };
             let truth = update.selection.as_ref().map(|it| this.condition(it)).transpose()?;
             let values =
                 this.in_clause(Clause::Set, |this| this.assignments(&update.assignments, &target))?;
@@ -130,8 +175,18 @@ impl<'a> Binder<'a> {
         key.columns.iter().map(|it| same(it.index())).collect()
     }
 
-    /// The key that ON CONFLICT names: by a constraint, or by all its columns in any order.
+    /// The key that ON CONFLICT names, which is never broken for a while.
     fn conflict_key(
+        &mut self,
+        named: &'a ast::ObjectName,
+        wanted: &'a ConflictTarget,
+    ) -> SqlResult<UniqueKey> {
+        let key = self.inferred_key(named, wanted)?;
+        if key.is_deferrable { Err(at(no_arbiter(), named)) } else { Ok(key) }
+    }
+
+    /// By a constraint, or by all that it is of in any order.
+    fn inferred_key(
         &mut self,
         named: &'a ast::ObjectName,
         wanted: &'a ConflictTarget,
@@ -156,26 +211,42 @@ impl<'a> Binder<'a> {
                 })
             }
             ConflictTarget::Columns(columns) => {
-                let mut places = Vec::with_capacity(columns.len());
-                for column in columns {
-                    let known = &target.table.columns;
-                    let place = known.iter().position(|it| is_named(column, &it.name));
-                    places.push(place.ok_or_else(|| {
-                        let message = format!("column \"{}\" does not exist", ident(column));
-                        at(SqlError::new(SqlState::UNDEFINED_COLUMN, message), &Name(column))
-                    })?);
-                }
+                let (wanted, holds) = wanted_items(columns, &target)?;
                 let is_it = |key: &&UniqueKey| {
-                    key.columns.iter().all(|it| places.contains(&it.index()))
-                        && places.iter().all(|it| key.columns.iter().any(|of| of.index() == *it))
+                    let (items, condition) = self.rules.inferred(key, &target.table);
+                    items.iter().all(|it| wanted.contains(it))
+                        && wanted.iter().all(|it| items.contains(it))
+                        && condition.iter().all(|it| holds.contains(it))
                 };
-                keys.iter().find(is_it).cloned().ok_or_else(|| {
+                let mut found = keys.iter().filter(is_it).collect::<Vec<_>>();
+                found.sort_by_key(|it| it.is_deferrable);
+                found.first().map(|it| UniqueKey::clone(it)).ok_or_else(|| {
                     let message = "there is no unique or exclusion constraint matching the ON CONFLICT specification";
                     at(SqlError::new(SqlState::INVALID_COLUMN_REFERENCE, message), named)
                 })
             }
         }
     }
+}
+
+/// What ON CONFLICT names of a key, and what it says that holds of the rows.
+fn wanted_items(columns: &[ast::Ident], target: &Target) -> SqlResult<(Vec<String>, Vec<String>)> {
+    if let [only] = columns
+        && let Some((items, condition)) = index_words::inferred(only)?
+    {
+        let holds = condition.as_ref().map_or_else(Vec::new, index_words::conjuncts);
+        return Ok((items.iter().map(index_words::normalized).collect(), holds));
+    }
+    let mut items = Vec::with_capacity(columns.len());
+    for column in columns {
+        let known = target.table.columns.iter().find(|it| is_named(column, &it.name));
+        let known = known.ok_or_else(|| {
+            let message = format!("column \"{}\" does not exist", ident(column));
+            at(SqlError::new(SqlState::UNDEFINED_COLUMN, message), &Name(column))
+        })?;
+        items.push(index_words::normalized(&named(&known.name)));
+    }
+    Ok((items, Vec::new()))
 }
 
 impl Changed {
@@ -189,6 +260,12 @@ impl Changed {
         }
         self
     }
+}
+
+/// 55000: a key that may be broken for a while tells nothing.
+fn no_arbiter() -> SqlError {
+    let message = "ON CONFLICT does not support deferrable unique constraints/exclusion constraints as arbiters";
+    SqlError::new(SqlState::NOT_IN_STATE, message)
 }
 
 fn joined(kind: RelJoin, left: Rel, right: Rel, on: Vec<Expr>) -> Rel {

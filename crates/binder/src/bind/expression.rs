@@ -11,7 +11,7 @@ use super::coercion::plain;
 use super::conversion::Failing;
 use super::errors::{Name, ambiguous, at, no_column, suggested, unsupported};
 use super::literal::truth;
-use super::scope::{Meaning, is_named};
+use super::scope::Meaning;
 use crate::syntax::ident;
 
 /// The operators that a plan has as such.
@@ -151,14 +151,16 @@ impl<'a> Binder<'a> {
             Ast::Tuple(parts) if parts.is_empty() => {
                 Err(at(SqlError::new(SqlState::SYNTAX, "syntax error: () is no value"), expr))
             }
-            Ast::Tuple(_) => Err(unsupported("a row of values here", expr)),
+            Ast::Tuple(parts) => self.row_of_values(parts.iter().collect(), expr),
+            Ast::Map(it) => self.map_literal(&it.entries, expr),
+            Ast::Dictionary(fields) => self.struct_literal(fields, expr),
             Ast::Interval(it) => self.interval(it),
             other => self.special(other),
         }
     }
 
     /// A bare name.
-    fn column(&mut self, name: &'a Ident) -> SqlResult<Expr> {
+    pub(super) fn column(&mut self, name: &'a Ident) -> SqlResult<Expr> {
         for level in (0..self.levels.len()).rev() {
             match self.levels[level].frame.find(name) {
                 Meaning::Column(attr) => {
@@ -169,9 +171,8 @@ impl<'a> Binder<'a> {
                 Meaning::Nothing => {}
             }
         }
-        let mut aliases = self.levels.last().into_iter().flat_map(|it| &it.aliases);
-        if let Some((_, named)) = aliases.find(|it| is_named(name, &it.0)) {
-            return Ok(named.clone());
+        if let Some(named) = self.of_select_list(name) {
+            return named;
         }
         if name.quote_style.is_none() && name.value.eq_ignore_ascii_case("default") {
             let message = "DEFAULT is not allowed in this context";
@@ -186,16 +187,31 @@ impl<'a> Binder<'a> {
         Err(suggested(error, &name.value, names.into_iter()))
     }
 
-    /// `relation.name` or `schema.relation.name`.
+    /// `relation.name` or `schema.relation.name`, or a field of a column.
     fn qualified(&mut self, parts: &'a [Ident]) -> SqlResult<Expr> {
-        let (schema, relation, name) = match parts {
-            [relation, name] => (None, relation, name),
-            [schema, relation, name] => (Some(schema), relation, name),
+        let found = match parts {
+            [relation, name] => self.column_of(None, relation, name),
+            [schema, relation, name] => self.column_of(Some(schema), relation, name),
             _ => {
                 let message = "a name of more than three parts means nothing";
-                return Err(SqlError::new(SqlState::SYNTAX, message));
+                Err(SqlError::new(SqlState::SYNTAX, message))
             }
         };
+        match found {
+            Err(error) if error.state != SqlState::AMBIGUOUS_COLUMN => {
+                self.fields_of_column(parts).unwrap_or(Err(error))
+            }
+            found => found,
+        }
+    }
+
+    /// `relation.name` or `schema.relation.name`.
+    pub(super) fn column_of(
+        &mut self,
+        schema: Option<&'a Ident>,
+        relation: &'a Ident,
+        name: &'a Ident,
+    ) -> SqlResult<Expr> {
         for level in self.levels.iter().rev() {
             match level.frame.find_in(schema, relation, name) {
                 Ok(Meaning::Column(attr)) => {
@@ -356,11 +372,11 @@ impl<'a> Binder<'a> {
             return all.ok_or_else(|| SqlError::new(SqlState::SYNTAX, "an empty row"));
         }
         let bound = self.expr(operand)?;
-        let bound = match bound.data_type {
-            DataType::Null => self.coerce(bound, DataType::Text, operand)?,
-            _ => bound,
-        };
-        Ok(unary(test, bound))
+        match bound.data_type {
+            DataType::Null => Ok(unary(test, self.coerce(bound, DataType::Text, operand)?)),
+            DataType::Struct(it) if it.is_row() => self.row_test(test, &bound),
+            _ => Ok(unary(test, bound)),
+        }
     }
 
     fn truth_test(&mut self, test: UnaryOperator, operand: &'a ast::Expr) -> SqlResult<Expr> {

@@ -4,6 +4,7 @@
 //! Key decision: a value becomes JSON by its text, and the type says what it is the text of; so functions of JSON take texts
 //! and JSON alone.
 
+use functions::kind_of;
 use plan::build::{null, unary};
 use plan::{Expr, ExprKind, Function, UnaryOperator};
 use sqlparser::ast::{self, AccessExpr, Subscript};
@@ -87,18 +88,6 @@ pub(super) fn function_of(operator: &ast::BinaryOperator) -> Option<Function> {
     })
 }
 
-/// What values of a type are to JSON.
-fn kind_of(data_type: DataType) -> &'static str {
-    match data_type.plain() {
-        DataType::Boolean => "boolean",
-        DataType::Timestamp => "moment",
-        DataType::TimestampTz => "zoned",
-        it if it.is_numeric() => "number",
-        it if it.is_json() => "json",
-        _ => "string",
-    }
-}
-
 /// 42883 where values of a type cannot be told apart or put in order: JSON has texts for one value that differ.
 pub(super) fn check_equality(data_type: DataType) -> SqlResult<()> {
     check_operator(data_type, "an equality")
@@ -116,12 +105,16 @@ pub(super) fn check_extreme(data_type: DataType, name: &str) -> SqlResult<()> {
         Some(DataType::Jsonb) => {
             Err(SqlError::unsupported(format!("{name} of arrays of JSONB is not supported")))
         }
+        _ if types::structs::is_nested(data_type) && super::coercion::has_key(data_type) => {
+            let of = name_of(data_type);
+            Err(SqlError::unsupported(format!("{name} of {of} is not supported")))
+        }
         _ => Ok(()),
     }
 }
 
 fn check_operator(data_type: DataType, what: &str) -> SqlResult<()> {
-    if data_type.element().unwrap_or(data_type) != DataType::Json {
+    if !types::structs::has_json(data_type) {
         return Ok(());
     }
     let message = format!("could not identify {what} operator for type {}", name_of(data_type));
@@ -141,6 +134,9 @@ impl<'a> Binder<'a> {
                 self.as_json(text, to)
             }
             DataType::Json | DataType::Jsonb => Ok(fold_cast(value, to)),
+            _ if types::structs::is_nested(from) => {
+                self.fold_call(Function::NestedJson, vec![value], to)
+            }
             DataType::Array(_) => self.array_as_json(value, ",", to),
             _ => {
                 let text = match with_blanks(value) {
@@ -159,6 +155,9 @@ impl<'a> Binder<'a> {
         separator: &str,
         to: DataType,
     ) -> SqlResult<Expr> {
+        if types::structs::is_nested(array.data_type) {
+            return self.fold_call(Function::NestedJson, vec![array], to);
+        }
         let kind = kind_of(array.data_type.element().unwrap_or(DataType::Text));
         let items = match kind {
             "json" => array,
@@ -282,9 +281,15 @@ impl<'a> Binder<'a> {
             it if it.starts_with("jsonb_") || it == "to_jsonb" => DataType::Jsonb,
             _ => DataType::Json,
         };
+        if let Some(of_paths) = self.json_by_path(name, bound, whole) {
+            return Some(of_paths);
+        }
         Some(match (name.trim_start_matches("jsonb").trim_start_matches("json"), bound) {
             (IS_JSON, [value, ..]) => self.is_json(value, bound, whole),
             ("to_json" | "to_jsonb", [value]) => self.json_of(value, kind, whole),
+            ("row_to_json", [value]) if matches!(value.data_type, DataType::Struct(_)) => {
+                self.as_json(value.clone(), DataType::Json)
+            }
             ("array_to_json", [array, ..]) if array.data_type.element().is_some() => {
                 self.array_to_json(bound, whole)
             }

@@ -11,7 +11,7 @@ use super::coercion::{fold_cast, name_of};
 use super::errors::at;
 
 /// DuckDB's functions that are fields of dates and points of time.
-const FIELDS: [&str; 14] = [
+const FIELDS: [&str; 20] = [
     "year",
     "quarter",
     "month",
@@ -26,6 +26,12 @@ const FIELDS: [&str; 14] = [
     "dayofweek",
     "dayofyear",
     "isodow",
+    "isoyear",
+    "weekofyear",
+    "weekday",
+    "dayofmonth",
+    "microsecond",
+    "millisecond",
 ];
 
 impl<'a> Binder<'a> {
@@ -46,15 +52,38 @@ impl<'a> Binder<'a> {
                 let (branches, data_type) = (vec![(known, truth)], DataType::Boolean);
                 Some(Ok(Expr { kind: ExprKind::Case { branches, otherwise: None }, data_type }))
             }
+            ("getvariable", [name]) => match super::constant(name) {
+                Some(Value::Text(name)) => {
+                    self.is_stable = false;
+                    let found = self.environment.session.variable(&name.to_lowercase());
+                    let (value, of) = found.unwrap_or((Value::Null, DataType::Null));
+                    Some(Ok(Expr::literal(value, of)))
+                }
+                _ => Some(Err(super::errors::unsupported("a variable of no constant name", whole))),
+            },
+            ("time_bucket", [_, moment, ..]) if moment.data_type != DataType::Null => {
+                Some(self.time_bucket(bound, whole))
+            }
             ("pg_input_is_valid", [text, of]) => Some(self.is_valid_input(text, of, whole)),
             ("random", [low, high]) => Some(self.random_between(low, high, whole)),
             (_, [of])
                 if FIELDS.contains(&name)
-                    && matches!(of.data_type, DataType::Date | DataType::Timestamp) =>
+                    && matches!(
+                        of.data_type,
+                        DataType::Date
+                            | DataType::Timestamp
+                            | DataType::TimestampTz
+                            | DataType::Interval
+                            | DataType::Time
+                    ) =>
             {
                 let field = match name {
-                    "dayofweek" => "dow",
+                    "dayofweek" | "weekday" => "dow",
                     "dayofyear" => "doy",
+                    "dayofmonth" => "day",
+                    "weekofyear" => "week",
+                    "microsecond" => "microseconds",
+                    "millisecond" => "milliseconds",
                     other => other,
                 };
                 let field = Expr::literal(Value::Text(field.into()), DataType::Text);
@@ -71,17 +100,36 @@ impl<'a> Binder<'a> {
         name: &str,
         arguments: &[&'a ast::Expr],
     ) -> Option<SqlResult<Expr>> {
-        let named: fn(DataType) -> String = match name {
-            "pg_typeof" => name_of,
-            "typeof" => |it| it.to_string(),
+        let named: fn(&Expr) -> String = match name {
+            "pg_typeof" => |it| name_of(it.data_type),
+            "typeof" => duckdb_name,
             _ => return None,
         };
         let [of] = arguments else { return None };
         Some(self.declared(of).map(|of| {
-            let name = Value::Text(named(of.data_type).into());
+            let name = Value::Text(named(&of).into());
             self.leave_out([of]);
             Expr::literal(name, DataType::Text)
         }))
+    }
+
+    /// `time_bucket`, which is a day of days, and whose spans an interval may shift.
+    fn time_bucket(&mut self, bound: &[Expr], whole: &'a ast::Expr) -> SqlResult<Expr> {
+        let wrong = || SqlError::internal("points of time do not add up");
+        let shift = bound.get(2).filter(|it| it.data_type == DataType::Interval);
+        let begin = match shift {
+            Some(shift) if bound.len() == 3 => {
+                let moment = fold_cast(bound[1].clone(), DataType::Timestamp);
+                let moved = self.with_times(BinaryOperator::Subtract, &moment, shift, whole)?;
+                let arguments = vec![bound[0].clone(), moved.ok_or_else(wrong)?];
+                let begin = self.invoke(Function::TimeBucket, arguments, whole)?;
+                let back = self.with_times(BinaryOperator::Add, &begin, shift, whole)?;
+                back.ok_or_else(wrong)?
+            }
+            _ => self.invoke(Function::TimeBucket, bound.to_vec(), whole)?,
+        };
+        let is_day = bound[1].data_type == DataType::Date;
+        Ok(if is_day { fold_cast(begin, DataType::Date) } else { begin })
     }
 
     /// Whether a text is read as a type of a constant name: what a length cuts is not.
@@ -170,5 +218,26 @@ impl<'a> Binder<'a> {
         let start = Expr::literal(Value::Integer(least), data_type);
         let sum = self.calculate(BinaryOperator::Add, fold_cast(floor, data_type), start);
         sum.unwrap_or_else(|| Err(SqlError::internal("no draw")))
+    }
+}
+
+/// The type of a value as DuckDB calls it.
+fn duckdb_name(of: &Expr) -> String {
+    match (of.data_type, &of.kind) {
+        (DataType::Null, ExprKind::Literal(Value::Text(_))) => "VARCHAR".to_owned(),
+        (DataType::Null, _) => "\"NULL\"".to_owned(),
+        (data_type, _) => duckdb_type(data_type),
+    }
+}
+
+fn duckdb_type(data_type: DataType) -> String {
+    match data_type {
+        DataType::Real => "FLOAT".to_owned(),
+        DataType::Double => "DOUBLE".to_owned(),
+        DataType::TimestampTz => "TIMESTAMP WITH TIME ZONE".to_owned(),
+        DataType::Bytea => "BLOB".to_owned(),
+        it if it.is_text() => "VARCHAR".to_owned(),
+        DataType::Array(element) => format!("{}[]", duckdb_type(element.data_type())),
+        other => other.to_string(),
     }
 }

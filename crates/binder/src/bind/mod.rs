@@ -16,6 +16,7 @@
 mod aggregate;
 mod aggregate_names;
 mod aggregate_types;
+mod aliases;
 mod arithmetic;
 mod arrays;
 mod asked;
@@ -26,6 +27,7 @@ mod change;
 mod change_rules;
 mod change_values;
 mod coercion;
+mod columns;
 mod comparison;
 mod conflict;
 mod conversion;
@@ -38,13 +40,16 @@ mod grouping;
 mod grouping_sets;
 mod interval;
 mod json;
+mod json_paths;
 mod json_rows;
 mod level;
 mod limit;
+mod list_items;
 mod literal;
 mod locking;
 mod long_number;
 mod made_calls;
+mod maps;
 mod merge;
 mod names;
 mod noting;
@@ -67,6 +72,7 @@ mod session_facts;
 mod set_operation;
 mod special;
 mod star;
+mod structs;
 mod subquery;
 mod text;
 mod times;
@@ -77,8 +83,8 @@ mod window_definition;
 mod window_parts;
 mod with;
 
-use plan::Expr;
 use plan::relation::{Attr, Attribute, Query, RecursiveQuery, Rel};
+use plan::{Expr, OrderDefaults};
 use sqlparser::ast;
 use types::{CatalogView, DataType, LockMode, LockWait, SqlError, SqlResult, SqlState, Value};
 
@@ -135,9 +141,13 @@ pub fn bind(
     parameters: &[Option<DataType>],
     environment: &Environment<'_>,
 ) -> SqlResult<Bound> {
+    let expanded = crate::macros::expanded(query, environment.catalog)?;
+    let query = expanded.as_deref().unwrap_or(query);
     let in_words = crate::registered_output::in_words(query);
     let query = in_words.as_ref().unwrap_or(query);
     let mut binder = Binder::new(environment, parameters);
+    // A macro may be another one next time, and nothing else tells.
+    binder.is_stable = expanded.is_none();
     let mut answer = binder.query(query)?;
     binder.decide_types(&mut answer)?;
     let output = answer.columns.into_iter().map(|it| (it.name, it.attr)).collect();
@@ -164,6 +174,10 @@ struct Binder<'a> {
     is_stable: bool,
     /// The SELECTs that are open, the innermost last.
     levels: Vec<Level>,
+    /// The column that COLUMNS means in the entry of a select list that is being bound.
+    chosen: Option<Attr>,
+    /// The select lists whose names the condition of a SELECT may use, each with how many levels are open there.
+    listed: Vec<(usize, &'a [ast::SelectItem])>,
     /// The WITH queries in view, the innermost last.
     with: Vec<WithQuery<'a>>,
     /// How many of them a part of a recursive query sees of the query around.
@@ -222,6 +236,8 @@ impl<'a> Binder<'a> {
             parameters: parameters.to_vec(),
             is_stable: true,
             levels: Vec::new(),
+            chosen: None,
+            listed: Vec::new(),
             with: Vec::new(),
             lent_with: 0,
             self_reference: None,
@@ -238,6 +254,11 @@ impl<'a> Binder<'a> {
     fn attribute(&mut self, data_type: DataType, nullable: bool) -> Attr {
         self.attributes.push(Attribute { data_type, nullable });
         self.attributes.len() - 1
+    }
+
+    /// What ORDER BY means where it says nothing.
+    fn order_defaults(&self) -> OrderDefaults {
+        self.environment.session.order_defaults()
     }
 
     fn column_expr(&self, attr: Attr) -> Expr {
@@ -294,18 +315,13 @@ impl<'a> Binder<'a> {
 
     /// Gives the columns of the result a type: what is known of nothing else is text.
     fn decide_types(&mut self, answer: &mut Answer) -> SqlResult<()> {
-        let unknown = |this: &Self, it: Attr| this.attributes[it].data_type == DataType::Null;
-        if !answer.columns.iter().any(|it| unknown(self, it.attr)) {
+        let known = answer.columns.iter().map(|it| self.attributes[it.attr].data_type);
+        let known: Vec<DataType> = known.collect();
+        let types = known.iter().map(|it| types::structs::decided(*it));
+        let types = types.collect::<SqlResult<Vec<_>>>()?;
+        if types == known {
             return Ok(());
         }
-        let types: Vec<DataType> = answer
-            .columns
-            .iter()
-            .map(|it| match self.attributes[it.attr].data_type {
-                DataType::Null => DataType::Text,
-                known => known,
-            })
-            .collect();
         self.convert_columns(answer, &types)
     }
 }

@@ -24,9 +24,15 @@ fn named(expr: &ast::Expr) -> Option<(String, Says)> {
     let much = |it: String| (it, Says::Much);
     let little = |it: String| (it, Says::Little);
     let name = match expr {
-        Ast::Nested(inner)
-        | Ast::Collate { expr: inner, .. }
-        | Ast::CompoundFieldAccess { root: inner, .. } => return named(inner),
+        Ast::Nested(inner) | Ast::Collate { expr: inner, .. } => return named(inner),
+        // A field gives its name, a subscript does not.
+        Ast::CompoundFieldAccess { root, access_chain } => {
+            let field = access_chain.iter().rev().find_map(|it| match it {
+                ast::AccessExpr::Dot(Ast::Identifier(name)) => Some(ident(name)),
+                _ => None,
+            });
+            return field.map(much).or_else(|| named(root));
+        }
         Ast::Identifier(name) => ident(name),
         Ast::CompoundIdentifier(parts) => ident(parts.last()?),
         Ast::Function(it) => ident(it.name.0.last()?.as_ident()?),
@@ -68,6 +74,8 @@ fn built_in(expr: &ast::Expr) -> Option<&'static str> {
         Ast::Floor { .. } => "floor",
         Ast::Tuple(_) => "row",
         Ast::Array(_) => "array",
+        Ast::Dictionary(_) => "struct_pack",
+        Ast::Map(_) => "map",
         Ast::AtTimeZone { .. } => "timezone",
         _ => return None,
     })

@@ -1,6 +1,6 @@
 //! ORDER BY: what it names and in which direction.
 
-use plan::{Expr, SortKey};
+use plan::{Expr, OrderDefaults, SortKey};
 use sqlparser::ast;
 use types::{SqlError, SqlResult, SqlState};
 
@@ -76,10 +76,11 @@ impl<'a> Ordering<'a> {
 }
 
 impl Entry<'_> {
-    /// The key of a bound expression. NULL is greater than any value, unless said otherwise.
-    pub fn key(&self, expr: Expr) -> SortKey {
-        let descending = !self.options.asc.unwrap_or(true);
-        let nulls_first = self.options.nulls_first.unwrap_or(descending);
+    /// The key of a bound expression; the session says what the entry does not.
+    pub fn key(&self, expr: Expr, defaults: OrderDefaults) -> SortKey {
+        let descending = self.options.asc.map_or(defaults.descending, |asc| !asc);
+        let nulls_first = self.options.nulls_first;
+        let nulls_first = nulls_first.unwrap_or_else(|| defaults.nulls.is_first(descending));
         SortKey { expr, descending, nulls_first }
     }
 }

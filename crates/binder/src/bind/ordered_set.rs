@@ -57,7 +57,7 @@ impl<'a> Binder<'a> {
                 DataType::Null => self.coerce_unknown(bound, DataType::Text)?,
                 _ => bound,
             };
-            order.push(entry.key(bound));
+            order.push(entry.key(bound, self.order_defaults()));
         }
         Ok((direct, order))
     }

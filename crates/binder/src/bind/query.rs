@@ -94,7 +94,7 @@ impl<'a> Binder<'a> {
                     }
                     (None, None) => return Err(SqlError::internal("an order by nothing")),
                 };
-                keys.push(it.key(expr));
+                keys.push(it.key(expr, this.order_defaults()));
             }
             Ok(keys)
         })?;

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use sqlparser::ast::Ident;
 use stdx::sync::Arc;
-use types::TableInfo;
+use types::{TableInfo, names};
 
 use plan::relation::{Attr, AttrSet};
 
@@ -86,7 +86,8 @@ impl Columns {
             Self::Made(columns) => (None, Some(columns)),
         };
         let stored = table.into_iter().flat_map(|(table, base)| {
-            table.columns.iter().enumerate().map(move |it| (it.1.name.as_str(), base + it.0))
+            let shown = table.columns.iter().enumerate().filter(|it| !names::is_hidden(&it.1.name));
+            shown.map(move |it| (it.1.name.as_str(), base + it.0))
         });
         stored.chain(made.into_iter().flatten().map(|it| (it.name.as_str(), it.attr)))
     }

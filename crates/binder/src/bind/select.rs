@@ -27,7 +27,10 @@ impl<'a> Binder<'a> {
         let level = Level::new(frame, rel, Clause::Where);
         let (answer, _) = self.in_level(level, |this| {
             if let Some(condition) = &select.selection {
-                this.filter(condition)?;
+                this.listed.push((this.levels.len(), &select.projection));
+                let filtered = this.filter(condition);
+                this.listed.pop();
+                filtered?;
             }
             this.upper(select, ordering)
         })?;
@@ -110,7 +113,6 @@ impl<'a> Binder<'a> {
         self.level().aliases = aliases;
         let bound = self.in_clause(Clause::Qualify, |this| this.condition(condition))?;
         let level = self.level();
-        level.aliases.clear();
         if level.windows.is_empty() {
             let message = "QUALIFY needs a window function in the select list or in its condition";
             return Err(at(windowing(message), condition));
@@ -149,13 +151,32 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<()> {
         for item in list {
             match item {
+                SelectItem::UnnamedExpr(
+                    expr @ ast::Expr::CompoundFieldAccess { root, access_chain },
+                ) if super::structs::means_all(access_chain) => {
+                    let before = &access_chain[..access_chain.len() - 1];
+                    let value = self.subscripted(root, before, expr)?;
+                    items.extend(self.fields_as_items(value, expr)?);
+                }
+                SelectItem::UnnamedExpr(expr)
+                    if let Some(of) = super::structs::unnested(expr)
+                        && let value = self.expr(of)?
+                        && matches!(value.data_type, DataType::Struct(_)) =>
+                {
+                    items.extend(self.fields_as_items(value, expr)?);
+                }
+                SelectItem::UnnamedExpr(expr) if self.each_column(expr, None, items)? => {}
+                SelectItem::ExprWithAlias { expr, alias }
+                    if self.each_column(expr, Some(alias), items)? => {}
                 SelectItem::UnnamedExpr(expr) => {
                     let name = super::names::of_expression(expr);
                     items.push(Item { name, expr: self.declared(expr)? });
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
                     super::names::no_constant(alias)?;
-                    items.push(Item { name: ident(alias), expr: self.declared(expr)? });
+                    let expr = self.declared(expr)?;
+                    self.level().aliases.push((ident(alias), expr.clone()));
+                    items.push(Item { name: ident(alias), expr });
                 }
                 SelectItem::Wildcard(options) => {
                     if !has_from {
@@ -184,9 +205,18 @@ impl<'a> Binder<'a> {
         options: &'a ast::WildcardAdditionalOptions,
         items: &mut Vec<Item>,
     ) -> SqlResult<()> {
-        let SelectItemQualifiedWildcardKind::ObjectName(name) = of else {
-            return Err(SqlError::unsupported(format!("{of} in a select list is not supported")));
+        let name = match of {
+            SelectItemQualifiedWildcardKind::ObjectName(name) => name,
+            SelectItemQualifiedWildcardKind::Expr(expr) => {
+                return Err(unsupported("* behind this expression", expr));
+            }
         };
+        if self.whole_row(name).is_err()
+            && let Some(fields) = self.fields_of_name(name)
+        {
+            items.extend(fields?);
+            return Ok(());
+        }
         let (columns, relation): (Vec<Named>, _) = {
             let relation = self.whole_row(name)?;
             let named = |it: (&str, Attr)| Named { name: it.0.to_owned(), attr: it.1 };
@@ -203,14 +233,16 @@ impl<'a> Binder<'a> {
         clause: &str,
     ) -> SqlResult<OrderKey> {
         let Some(expr) = entry.expr else {
-            return Ok(OrderKey::Place(entry.place, entry.key(items[entry.place].expr.clone())));
+            let key = entry.key(items[entry.place].expr.clone(), self.order_defaults());
+            return Ok(OrderKey::Place(entry.place, key));
         };
         let found = match place(expr, items.len(), clause)? {
             Some(place) => Some(place),
             None => output_named(expr, items)?,
         };
         if let Some(place) = found {
-            return Ok(OrderKey::Place(place, entry.key(items[place].expr.clone())));
+            let key = entry.key(items[place].expr.clone(), self.order_defaults());
+            return Ok(OrderKey::Place(place, key));
         }
         let bound = self.declared(expr)?;
         let bound = match bound.kind {
@@ -225,7 +257,7 @@ impl<'a> Binder<'a> {
             return Err(at(SqlError::new(SqlState::SYNTAX, message), expr));
         }
         let same = items.iter().position(|it| it.expr == bound && super::is_repeatable(&bound));
-        let key = entry.key(bound);
+        let key = entry.key(bound, self.order_defaults());
         Ok(match same {
             Some(place) => OrderKey::Place(place, key),
             None => OrderKey::By(key),

@@ -50,14 +50,17 @@ impl<'a> Binder<'a> {
             parts.push(part);
         }
         let own = alias.map_or_else(|| name.to_owned(), |it| crate::syntax::ident(&it.name));
-        let of_column = if parts.len() == 1 { own.clone() } else { name.to_owned() };
+        // DuckDB's range keeps the name of its column.
+        let keeps = parts.len() > 1 || name == "range";
+        let of_column = if keeps { name.to_owned() } else { own.clone() };
         let column = |it: &Part| OutputColumn { name: of_column.clone(), attr: it.value };
         let mut columns: Vec<OutputColumn> = parts.iter().map(column).collect();
         let (rel, number) = self.side_by_side(rel, &parts)?;
         if with_ordinality {
             columns.push(OutputColumn { name: "ordinality".to_owned(), attr: number });
         }
-        self.called(own, Answer { rel, columns }, alias)
+        let (rel, frame) = self.called(own, Answer { rel, columns }, alias)?;
+        Ok((rel, if name == "range" { frame.with_value() } else { frame }))
     }
 
     /// The rows of a function in FROM, under an alias or its own name.

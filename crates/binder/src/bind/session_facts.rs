@@ -1,5 +1,6 @@
 //! What the catalog and its functions tell of the session, and of what has a number.
 
+use plan::OrderDefaults;
 use types::{DataType, SqlResult, Value, Zone};
 
 /// A sequence that a column owns.
@@ -24,6 +25,14 @@ pub trait SessionFacts: Sync {
     /// The time zone of the session.
     fn zone(&self) -> Zone {
         Zone::utc()
+    }
+    /// The value of a variable of the session; `None` of one that nobody has set.
+    fn variable(&self, _name: &str) -> Option<(Value, DataType)> {
+        None
+    }
+    /// What ORDER BY means where it says nothing.
+    fn order_defaults(&self) -> OrderDefaults {
+        OrderDefaults::default()
     }
     /// What a function tells of the numbers of the catalog, as `pg_get_indexdef`: texts by number, and by modifier where that
     /// counts, too; `None` of one that it does not know.

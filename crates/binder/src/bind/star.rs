@@ -64,7 +64,7 @@ impl<'a> Binder<'a> {
 }
 
 /// The names behind EXCLUDE; an error for what else may stand there.
-fn excluded(options: &ast::WildcardAdditionalOptions) -> SqlResult<Vec<&Ident>> {
+pub(super) fn excluded(options: &ast::WildcardAdditionalOptions) -> SqlResult<Vec<&Ident>> {
     if options.opt_ilike.is_some() || options.opt_except.is_some() || options.opt_alias.is_some() {
         let message = "syntax error: * takes EXCLUDE, REPLACE and RENAME";
         return Err(SqlError::new(SqlState::SYNTAX, message));

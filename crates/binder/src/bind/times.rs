@@ -264,7 +264,13 @@ impl<'a> Binder<'a> {
                 arguments.push(self.session_zone());
                 self.invoke(Function::ToCharInZone, arguments, whole).map(Ok)
             }
-            Function::ToChar | Function::DateFormat | Function::ToDate | Function::Age => {
+            Function::ToChar
+            | Function::DateDiff
+            | Function::DateFormat
+            | Function::DateSub
+            | Function::Strftime
+            | Function::ToDate
+            | Function::Age => {
                 for argument in &mut arguments {
                     if matches!(argument.data_type, TimestampTz) {
                         let clocks = self.session_zone();

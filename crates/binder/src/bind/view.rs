@@ -35,7 +35,8 @@ pub fn bind_view(
     names: &[String],
     environment: &Environment<'_>,
 ) -> SqlResult<BoundView> {
-    let mut tree = query.clone();
+    let expanded = crate::macros::expanded(query, environment.catalog)?;
+    let mut tree = expanded.map_or_else(|| query.clone(), |it| *it);
     let Kept { mut columns, resolved, bound, asked } = kept(&tree, environment)?;
     view_text::resolve(&mut tree, &resolved);
     let text = tree.to_string();

@@ -81,10 +81,11 @@ impl<'a> Binder<'a> {
             for entry in Ordering::By(&spec.order_by).expressions(0) {
                 let Some(expr) = entry.expr else { continue };
                 let key = this.expr(expr)?;
-                bound.order.push(entry.key(match key.data_type {
+                let key = match key.data_type {
                     DataType::Null => this.coerce(key, DataType::Text, expr)?,
                     _ => key,
-                }));
+                };
+                bound.order.push(entry.key(key, this.order_defaults()));
             }
             Ok(())
         })?;

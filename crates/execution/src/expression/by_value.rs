@@ -1,7 +1,9 @@
-//! Conversions done value by value, by the rules for single values: of types that are held as others.
+//! Conversions done value by value, by the rules for single values: of types that are held as others. Also what depends on the
+//! type of structs and maps, which their held form does not tell.
 
+use plan::Function;
 use types::numeric::{self, depends_on_zone};
-use types::{DataType, SqlError, SqlResult, Zone};
+use types::{DataType, SqlError, SqlResult, Zone, structs};
 
 use super::node::{Facts, Kernel, Node};
 use super::vectors::vector_of;
@@ -38,6 +40,38 @@ impl Kernel for Converted {
         let (held, to) = (&self.operand.shape, self.shape.data_type);
         let value =
             |row| numeric::cast_in(&vector.value(held, row), held.data_type, to, &self.zone);
+        let values = (0..batch.rows).map(value).collect::<SqlResult<Vec<_>>>()?;
+        Ok(vector_of(&values, &self.shape))
+    }
+}
+
+#[derive(Debug)]
+struct OfNested {
+    function: Function,
+    operand: Node,
+    shape: ColumnShape,
+    zone: Zone,
+}
+
+/// Compiles what structs, maps and arrays of them are compared by, are as JSON or as a column stores them.
+pub(super) fn of_nested(function: Function, operand: Node, to: DataType, zone: &Zone) -> Node {
+    if operand.is_null() {
+        return Node::null(to);
+    }
+    let facts = Facts::of([&operand]).or_fallible(true);
+    let shape = ColumnShape::computed(to, facts.nullable);
+    Node::new(shape.clone(), facts, OfNested { function, operand, shape, zone: zone.clone() })
+}
+
+impl Kernel for OfNested {
+    fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
+        let vector = self.operand.evaluate(batch)?;
+        let (held, to) = (&self.operand.shape, self.shape.data_type);
+        let value = |row| match (self.function, vector.value(held, row)) {
+            (Function::NestedKey, value) => structs::key(&value, held.data_type),
+            (Function::NestedFit, value) => numeric::assign(&value, held.data_type, to, ""),
+            (_, value) => functions::json_of(&value, (held.data_type, to), &self.zone),
+        };
         let values = (0..batch.rows).map(value).collect::<SqlResult<Vec<_>>>()?;
         Ok(vector_of(&values, &self.shape))
     }

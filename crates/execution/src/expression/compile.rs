@@ -6,7 +6,8 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value};
 use super::node::Node;
 use super::outside::Outside;
 use super::{
-    arithmetic, case, cast, codes, compare, date, function, like, list, logic, text, try_cast,
+    arithmetic, by_value, case, cast, codes, compare, date, function, like, list, logic, text,
+    try_cast,
 };
 use crate::Layout;
 
@@ -114,9 +115,8 @@ impl Compiler<'_> {
             ExprKind::Substring { operand, start, length } => {
                 text::substring(self.compile(operand)?, *start, *length, data_type)?
             }
-            ExprKind::Call { function: Function::TryCastToType, arguments } => {
-                let operand = arguments.first().ok_or_else(|| SqlError::internal("no operand"))?;
-                try_cast::try_cast(self.compile(operand)?, data_type, &self.outside.zone())?
+            ExprKind::Call { function, arguments } if needs_type(*function) => {
+                self.of_known_type(*function, arguments, data_type)?
             }
             ExprKind::Call { function, arguments } => {
                 let arguments =
@@ -129,6 +129,21 @@ impl Compiler<'_> {
             Ok(node)
         } else {
             cast::cast(node, data_type)
+        }
+    }
+
+    /// A call that depends on the type of its first argument.
+    fn of_known_type(
+        &self,
+        function: Function,
+        arguments: &[Expr],
+        to: DataType,
+    ) -> SqlResult<Node> {
+        let operand = arguments.first().ok_or_else(|| SqlError::internal("no operand"))?;
+        let (operand, zone) = (self.compile(operand)?, self.outside.zone());
+        match function {
+            Function::TryCastToType => try_cast::try_cast(operand, to, &zone),
+            _ => Ok(by_value::of_nested(function, operand, to, &zone)),
         }
     }
 
@@ -207,6 +222,12 @@ impl Compiler<'_> {
             UnaryOperator::IsNotFalse => logic::is_truth(self.condition(operand)?, false, true),
         })
     }
+}
+
+/// Whether a function depends on the type of its argument, which its held form does not tell.
+fn needs_type(function: Function) -> bool {
+    use Function::{NestedFit, NestedJson, NestedKey, TryCastToType};
+    matches!(function, NestedFit | NestedJson | NestedKey | TryCastToType)
 }
 
 fn has_dates(left: &Node, right: &Node) -> bool {

@@ -21,7 +21,7 @@ pub(super) fn of(call: &Call<'_>) -> SqlResult<ArrayRef> {
 }
 
 /// A held text per row, or NULL where `make` says so.
-pub(super) fn each(
+pub(crate) fn each(
     call: &Call<'_>,
     mut make: impl FnMut(usize, &mut String) -> SqlResult<bool>,
 ) -> SqlResult<ArrayRef> {

@@ -15,7 +15,7 @@ use crate::call::{Call, Integers};
 use crate::texts::Texts;
 
 /// The values of an argument as items.
-pub(super) struct Source<'a> {
+pub(crate) struct Source<'a> {
     array: &'a ArrayRef,
     kind: Kind<'a>,
 }
@@ -73,7 +73,7 @@ impl<'a> Source<'a> {
 }
 
 /// The values of items as an array of the type that is wanted: `each` finds the item of a row.
-pub(super) fn values<'a>(
+pub(crate) fn values<'a>(
     call: &Call<'_>,
     mut each: impl FnMut(usize) -> SqlResult<Option<&'a str>>,
 ) -> SqlResult<ArrayRef> {

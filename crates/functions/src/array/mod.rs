@@ -18,7 +18,9 @@ use types::SqlResult;
 
 use crate::call::Call;
 
+pub(crate) use build::each as each_held;
 pub(crate) use held::Array;
+pub(crate) use item::{Source, values as values_of};
 pub(crate) use signature::signature;
 
 /// The kernel of a function of arrays.

@@ -10,7 +10,7 @@ use crate::call::Call;
 use crate::texts::Texts;
 
 /// Appends the text of a value as JSON. Numbers that JSON does not have are strings, points of time have a T in the middle.
-fn put_text(text: &str, kind: &str, out: &mut String) {
+pub(crate) fn put_text(text: &str, kind: &str, out: &mut String) {
     match kind {
         "json" => out.push_str(text),
         "number" | "boolean" if json::kind(text) != Kind::Null && json::is_json(text) => {
@@ -53,24 +53,39 @@ pub(super) fn of_text(call: &Call<'_>) -> SqlResult<ArrayRef> {
 pub(super) fn of_array(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let (arrays, kinds, separators) = (call.texts(0)?, call.texts(1)?, call.texts(2)?);
     each_text(call, |row, out| {
-        let array = HeldArray::read(arrays.value(row));
-        let lengths: Vec<usize> =
-            array.dimensions.iter().map(|it| usize::try_from(it.length).unwrap_or(0)).collect();
-        let (kind, separator) = (kinds.value(row), separators.value(row));
-        put_items(&array.items, &lengths, (kind, separator), out);
+        let kind = kinds.value(row);
+        let mut item = |it: &str, out: &mut String| put_text(&array::text_of(it), kind, out);
+        put_items(arrays.value(row), separators.value(row), &mut item, out);
         finish(call, out).map(|()| true)
     })
 }
 
-fn put_items(items: &[&str], lengths: &[usize], (kind, separator): (&str, &str), out: &mut String) {
+/// Writes an item that is not NULL.
+type PutItem<'p> = dyn FnMut(&str, &mut String) + 'p;
+
+/// Appends an array as JSON, with something between its elements, arrays in it as such.
+pub(crate) fn put_items(held: &str, separator: &str, item: &mut PutItem<'_>, out: &mut String) {
+    let array = HeldArray::read(held);
+    let lengths: Vec<usize> =
+        array.dimensions.iter().map(|it| usize::try_from(it.length).unwrap_or(0)).collect();
+    put_level(&array.items, &lengths, separator, item, out);
+}
+
+fn put_level(
+    items: &[&str],
+    lengths: &[usize],
+    separator: &str,
+    item: &mut PutItem<'_>,
+    out: &mut String,
+) {
     out.push('[');
     let inner = lengths.get(1..).unwrap_or(&[]);
     let size = inner.iter().product::<usize>().max(1);
     for (place, part) in items.chunks(size).enumerate() {
         out.push_str(if place > 0 { separator } else { "" });
         match part {
-            _ if !inner.is_empty() => put_items(part, inner, (kind, separator), out),
-            [item] if !array::is_null(item) => put_text(&array::text_of(item), kind, out),
+            _ if !inner.is_empty() => put_level(part, inner, separator, item, out),
+            [it] if !array::is_null(it) => item(it, out),
             _ => out.push_str("null"),
         }
     }

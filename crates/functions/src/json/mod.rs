@@ -2,11 +2,14 @@
 //! what changes a value takes it apart.
 //!
 //! Reading order: `signature` (which types go together), `look` (parts and facts), `contains`, `list` (values as arrays), `build`
-//! (JSON of other values), `change` and `path` (JSONB with something else in it), `print`.
+//! (JSON of other values), `change` and `path` (JSONB with something else in it), `print`, `duckdb_path`, `duckdb` and `duckdb_shape` (what DuckDB has).
 
 mod build;
 mod change;
 mod contains;
+mod duckdb;
+mod duckdb_path;
+mod duckdb_shape;
 mod list;
 mod look;
 mod path;
@@ -20,6 +23,7 @@ use types::SqlResult;
 
 use crate::call::Call;
 
+pub(crate) use build::{put_items, put_text};
 pub(crate) use signature::signature;
 
 /// The kernel of a function of JSON; `None` of any other.
@@ -51,6 +55,16 @@ pub(crate) fn kernel(call: &Call<'_>) -> Option<SqlResult<ArrayRef>> {
         F::JsonDeletePath | F::JsonInsert | F::JsonSet => path::changed(call),
         F::JsonStripNulls => print::strip_nulls(call),
         F::JsonPretty => print::pretty(call),
+        F::JsonExtract | F::JsonExtractString => duckdb::extract(call),
+        F::JsonKind => duckdb::type_of(call),
+        F::JsonKeysAt => duckdb::keys(call),
+        F::JsonLengthAt => duckdb::length(call),
+        F::JsonPut | F::JsonPutNew | F::JsonPutOld | F::JsonRemove => duckdb::changed(call),
+        F::JsonMergePatch => duckdb::merge_patch(call),
+        F::JsonDeepMerge | F::JsonPatchBetween => duckdb_shape::of_two(call),
+        F::JsonHolds => duckdb_shape::contains(call),
+        F::JsonNormal => duckdb_shape::in_order(call),
+        F::JsonStructure => duckdb_shape::structure(call),
         _ => return None,
     })
 }

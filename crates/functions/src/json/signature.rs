@@ -71,6 +71,13 @@ fn looked_at(function: Function, arguments: &[DataType]) -> Option<Signature> {
             made(&[DataType::Array(Element::Jsonb)], TEXTS)
         }
         (F::JsonKey, &[of]) => made(&[jsonb(of)?], TEXT),
+        (F::JsonExtract, &[of, path]) => made(&[json(of)?, text(path)?], DataType::Json),
+        (F::JsonExtractString, &[of, path]) => made(&[json(of)?, text(path)?], TEXT),
+        (F::JsonKind, &[of]) => made(&[json(of)?], TEXT),
+        (F::JsonKind, &[of, path]) => made(&[json(of)?, text(path)?], TEXT),
+        (F::JsonKeysAt, &[of]) => made(&[json(of)?], TEXTS),
+        (F::JsonKeysAt, &[of, path]) => made(&[json(of)?, text(path)?], TEXTS),
+        (F::JsonLengthAt, &[of, path]) => made(&[json(of)?, text(path)?], DataType::BigInt),
         (F::IsJson, &[of, kind, unique]) => {
             let of = if of.is_json() { of } else { text(of)? };
             made(&[of, text(kind)?, boolean(unique)?], BOOLEAN)
@@ -99,6 +106,16 @@ fn changed(function: Function, arguments: &[DataType]) -> Option<Signature> {
         (F::JsonStripNulls, &[of]) => made(&[json(of)?], of),
         (F::JsonStripNulls, &[of, flag]) => made(&[json(of)?, boolean(flag)?], of),
         (F::JsonPretty, &[of]) => made(&[jsonb(of)?], TEXT),
+        (F::JsonPut | F::JsonPutNew | F::JsonPutOld, &[of, path, value]) => {
+            made(&[json(of)?, text(path)?, json(value)?], DataType::Json)
+        }
+        (F::JsonRemove, &[of, path]) => made(&[json(of)?, text(path)?], DataType::Json),
+        (F::JsonNormal, &[of]) => made(&[json(of)?], DataType::Json),
+        (F::JsonStructure, &[of]) => made(&[json(of)?], DataType::Json),
+        (F::JsonHolds, &[a, b]) => made(&[json(a)?, json(b)?], BOOLEAN),
+        (F::JsonMergePatch | F::JsonDeepMerge | F::JsonPatchBetween, &[a, b]) => {
+            made(&[json(a)?, json(b)?], DataType::Json)
+        }
         _ => None,
     }
 }

@@ -170,6 +170,35 @@ pub(crate) fn first_match(call: &Call<'_>) -> SqlResult<ArrayRef> {
     })
 }
 
+/// All matches as an array, or a subexpression of each; the empty text where it does not take part.
+pub(crate) fn all_matches(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let (texts, patterns) = (call.texts(0)?, call.texts(1)?);
+    let (groups, flags) = (call.optional_integers(2)?, call.optional_texts(3)?);
+    let mut compiled = Patterns::default();
+    let mut held = String::new();
+    call.map_texts(|row, out| {
+        let group = at_least("group", groups, row, 0, 0)?;
+        let flags = not_global("regexp_extract_all", flags, row)?;
+        let (text, pattern) = (texts.value(row), compiled.get(patterns.value(row), flags)?);
+        let group = usize::try_from(group).ok().filter(|it| *it <= pattern.groups());
+        let group = group.ok_or_else(|| invalid("the pattern has fewer subexpressions"))?;
+        let mut matches = Matches::new(text, 1);
+        let mut count = 0;
+        held.clear();
+        while let Some(from) = matches.from {
+            let Some(found) = matches.next(|text, from| pattern.find(text, from)) else { break };
+            let part = match group {
+                0 => Some(found),
+                _ => pattern.captures(text, from).and_then(|mut it| it.get_mut(group)?.take()),
+            };
+            array::push_text(&mut held, part.map_or("", |it| &text[it]));
+            count += 1;
+        }
+        array::close_list(&mut held, 0, count)?;
+        out.push(&held)
+    })
+}
+
 /// The parts of texts between matches. Empty matches at the ends of a text, or right behind another match, are none.
 pub(crate) fn split(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let (texts, patterns) = (call.texts(0)?, call.texts(1)?);

@@ -12,7 +12,7 @@ use types::{SqlError, SqlResult, SqlState, names};
 use super::format::CopyFormat;
 use super::schema_sql::{
     after_load, comments, create_schemas, create_sequence, create_table, create_view, is_own,
-    position, references, refresh, sequences, views,
+    macros, position, references, refresh, sequences, views,
 };
 use super::to::query_of;
 use super::writing::io_failed;
@@ -61,6 +61,7 @@ impl Session {
         load.extend(tables.iter().map(|it| references(it)));
         load.extend(sequences(&snapshot).map(|it| position(it)));
         load.extend(views(&snapshot).iter().map(|it| refresh(it)));
+        load.push_str(&macros(&snapshot));
         load.push_str(&comments(&snapshot));
         export.write(SCHEMA, &schema)?;
         // It comes last: a folder without it is no whole export.
@@ -119,6 +120,7 @@ fn imported(statement: Statement, folder: &Path) -> SqlResult<Statement> {
         it @ (Statement::CreateTable { .. }
         | Statement::CreateSchema { .. }
         | Statement::Comment { .. }
+        | Statement::CreateMacro { .. }
         | Statement::RefreshView { .. }
         | Statement::CreateIndex { .. }
         | Statement::CreateSequence { .. }

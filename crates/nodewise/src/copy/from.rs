@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 use files::{Header, Known, Quoting, Rows, TextColumn, TextFormat, read_text, sniff};
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Table, TableDesign};
-use types::{DataType, SqlError, SqlResult, SqlState, Zone};
+use types::{DataType, SqlError, SqlResult, SqlState, Zone, names};
 
 use crate::answer::done;
 use crate::change::{Replaced, parsed};
@@ -99,20 +99,20 @@ fn adapt(
         ..Known::default()
     };
     let mut found = sniff(path, &known)?;
-    if found.columns.len() != table.columns.len() {
+    let shown = || table.columns.iter().filter(|it| !names::is_hidden(&it.name));
+    if found.columns.len() != shown().count() {
         (known.delimiter, known.quote) = (None, None);
         let other = sniff(path, &known)?;
-        if other.columns.len() == table.columns.len() {
+        if other.columns.len() == shown().count() {
             found = other;
         }
     }
     text.dialect = found.dialect;
-    let names = found.header.unwrap_or_default();
+    let header = found.header.unwrap_or_default();
     let is_name = |(it, column): (&String, &Arc<storage::Column>)| {
         it.trim().eq_ignore_ascii_case(&column.name)
     };
-    let is_header =
-        names.len() == table.columns.len() && names.iter().zip(&table.columns).all(is_name);
+    let is_header = header.len() == shown().count() && header.iter().zip(shown()).all(is_name);
     if is_header && !says("header") {
         text.header = CopyHeader::Skipped;
     }

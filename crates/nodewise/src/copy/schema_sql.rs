@@ -3,21 +3,38 @@
 use binder::sequence_names::as_kept;
 use hardware::NodeId;
 use stdx::sync::Arc;
-use storage::{
-    CatalogSnapshot, IndexKind, Partitioning, PlaceTarget, Placement, Sequence, Table, TableIndex,
-};
+use storage::{CatalogSnapshot, IndexKind, Partitioning, PlaceTarget, Placement, Sequence, Table};
 use types::{
-    ColumnId, ForeignKey, SequenceDefinition, SequenceOwner, SequencePosition, Value,
-    ViewDefinition, names,
+    ColumnId, ForeignKey, MacroForm, MacroParameter, SequenceDefinition, SequenceOwner,
+    SequencePosition, Value, ViewDefinition, names,
 };
 
 use crate::constraints::quoted;
+use crate::index_text::sql_of;
 use crate::sql_names::sql_name;
 
 /// CREATE SCHEMA of all that outlast their sessions.
 pub(super) fn create_schemas(snapshot: &CatalogSnapshot) -> String {
     let lasting = snapshot.schemas().filter(|it| !it.starts_with("pg_"));
     lasting.map(|it| format!("CREATE SCHEMA {};\n", quoted(it))).collect()
+}
+
+/// CREATE MACRO of all.
+pub(super) fn macros(snapshot: &CatalogSnapshot) -> String {
+    let parameter = |it: &MacroParameter| match &it.default {
+        Some(value) => format!("{} := {value}", quoted(&it.name)),
+        None => quoted(&it.name),
+    };
+    let each = snapshot.macros().map(|it| {
+        let table = if it.is_table { "TABLE " } else { "" };
+        let form = |form: &MacroForm| {
+            let parameters: Vec<String> = form.parameters.iter().map(parameter).collect();
+            format!("({}) AS {table}{}", parameters.join(", "), form.body)
+        };
+        let forms: Vec<String> = it.forms.iter().map(form).collect();
+        format!("CREATE MACRO {}{};\n", quoted(&it.name), forms.join(", "))
+    });
+    each.collect()
 }
 
 /// COMMENT ON of all that outlasts its session.
@@ -53,7 +70,8 @@ pub(super) fn views(snapshot: &CatalogSnapshot) -> Vec<Arc<ViewDefinition>> {
 pub(super) fn create_table(table: &Table, sequences: &CatalogSnapshot) -> String {
     let rules = table.rules();
     let mut lines = Vec::new();
-    for (place, column) in table.columns.iter().enumerate() {
+    let shown = table.columns.iter().enumerate().filter(|it| !names::is_hidden(&it.1.name));
+    for (place, column) in shown {
         let mut line = format!("{} {}", quoted(&column.name), column.data_type);
         if !column.nullable {
             line.push_str(" NOT NULL");
@@ -83,7 +101,8 @@ pub(super) fn create_table(table: &Table, sequences: &CatalogSnapshot) -> String
     for index in rules.indexes.iter().filter(|it| it.kind.is_constraint()) {
         let kind = if index.kind == IndexKind::PrimaryKey { "PRIMARY KEY" } else { "UNIQUE" };
         let (name, columns) = (quoted(&index.name), names(table, &index.columns));
-        lines.push(format!("CONSTRAINT {name} {kind} ({columns})"));
+        let deferral = index.deferral.clause();
+        lines.push(format!("CONSTRAINT {name} {kind} ({columns}){deferral}"));
     }
     for check in &rules.rows.checks {
         lines.push(format!("CONSTRAINT {} CHECK ({})", quoted(&check.name), check.condition));
@@ -172,10 +191,9 @@ pub(super) fn after_load(table: &Table) -> String {
     let mut text = String::new();
     let name = sql_name(&table.name);
     for index in table.rules().indexes.iter().filter(|it| !it.kind.is_constraint()) {
-        let TableIndex { name: own, columns, kind } = index;
-        let unique = if kind.is_unique() { "UNIQUE " } else { "" };
-        let (own, columns) = (quoted(own), names(table, columns));
-        text.push_str(&format!("CREATE {unique}INDEX {own} ON {name} ({columns});\n"));
+        let unique = if index.kind.is_unique() { "UNIQUE " } else { "" };
+        let (own, (items, condition)) = (quoted(&index.name), sql_of(table, index, quoted));
+        text.push_str(&format!("CREATE {unique}INDEX {own} ON {name} ({items}){condition};\n"));
     }
     for wish in table.preference().wishes() {
         let Some(nodes) = clause(&wish.placement) else { continue };

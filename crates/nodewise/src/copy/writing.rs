@@ -206,11 +206,12 @@ fn encode(
 ) -> Result<Vec<ArrowColumnChunk>, ParquetError> {
     let mut writers = encoders.create_column_writers(group)?;
     for batch in batches {
-        let columns = schema.fields().iter().zip(batch.columns());
-        for (writer, (field, column)) in writers.iter_mut().zip(columns) {
-            // No result has nested columns, so each column has one leaf.
+        // A nested column has a leaf, and a writer, for each of its parts.
+        let mut leaf_writers = writers.iter_mut();
+        for (field, column) in schema.fields().iter().zip(batch.columns()) {
             for leaf in compute_leaves(field, column)? {
-                writer.write(&leaf)?;
+                let missing = || ParquetError::General("a leaf has no writer".to_owned());
+                leaf_writers.next().ok_or_else(missing)?.write(&leaf)?;
             }
         }
     }

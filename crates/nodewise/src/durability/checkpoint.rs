@@ -12,7 +12,7 @@ use journal::{Journal, JournalError, JournalResult, Lsn, read_sealed, write_seal
 use serde::{Deserialize, Serialize};
 use stdx::sync::{Arc, Weak};
 use storage::{Catalog, CatalogSnapshot, Table};
-use types::{ObjectKind, Rights, Role, SqlError, SqlResult, SqlState, names};
+use types::{MacroDefinition, ObjectKind, Rights, Role, SqlError, SqlResult, SqlState, names};
 
 use super::definition::malformed;
 use super::history::Tally;
@@ -41,6 +41,8 @@ pub(super) struct Manifest {
     /// What each is on, and the comment.
     #[serde(default)]
     pub(super) comments: Vec<([String; 3], String)>,
+    #[serde(default)]
+    pub(super) macros: Vec<MacroDefinition>,
     #[serde(default)]
     pub(super) roles: Vec<Role>,
     /// What each are on, and the rights.
@@ -98,6 +100,7 @@ pub(super) fn read(
     manifest.sequences.into_iter().for_each(|it| it.put(catalog));
     manifest.views.into_iter().try_for_each(|it| it.put(catalog))?;
     manifest.comments.iter().for_each(|it| catalog.put_comment(&it.0, Some(&it.1)));
+    manifest.macros.into_iter().for_each(|it| catalog.put_macro(it));
     manifest.roles.into_iter().for_each(|it| catalog.put_role(it));
     for ((kind, name), rights) in manifest.rights {
         catalog.put_rights((kind, &name), Some(rights));
@@ -120,11 +123,11 @@ pub(super) fn write(
     let (new, parts) = new.inspect_err(|_| discard(folder, round))?;
     let (sequences, views) = (forms(tables, true), view_forms(tables));
     let (schemas, comments) = (schemas(tables), comments(tables));
-    let (roles, rights) = (roles(tables), rights(tables));
+    let (macros, roles, rights) = (macros(tables), roles(tables), rights(tables));
     let tables = new.iter().map(|it| it.1.clone()).collect();
     let last = lsn.0;
     let manifest =
-        Manifest { lsn: last, tables, schemas, sequences, views, comments, roles, rights };
+        Manifest { lsn: last, tables, schemas, sequences, views, comments, macros, roles, rights };
     let bytes = serde_json::to_vec(&manifest).map_err(malformed)?;
     let sealed = folder.sync().map_err(JournalError::from);
     let sealed = sealed.and_then(|()| write_sealed(folder, MANIFEST, &bytes));
@@ -174,6 +177,11 @@ fn comments(tables: &CatalogSnapshot) -> Vec<([String; 3], String)> {
     lasting.map(|(of, text)| (of, text.to_string())).collect()
 }
 
+/// All macros.
+fn macros(tables: &CatalogSnapshot) -> Vec<MacroDefinition> {
+    tables.macros().map(|it| MacroDefinition::clone(it)).collect()
+}
+
 /// The roles that somebody has made or changed.
 fn roles(tables: &CatalogSnapshot) -> Vec<Role> {
     tables.stored_roles().map(|it| Role::clone(it)).collect()
@@ -204,10 +212,11 @@ pub(super) fn write_anew(
     let (new, _) = write_tables(folder, (tables, 1), nothing, &mut tally, may_go_on)?;
     let (sequences, views) = (forms(tables, false), view_forms(tables));
     let (schemas, comments) = (schemas(tables), comments(tables));
-    let (roles, rights) = (roles(tables), rights(tables));
+    let (macros, roles, rights) = (macros(tables), roles(tables), rights(tables));
     let tables = new.into_iter().map(|it| it.1).collect();
     folder.sync().map_err(failed)?;
-    let manifest = Manifest { lsn: 0, tables, schemas, sequences, views, comments, roles, rights };
+    let manifest =
+        Manifest { lsn: 0, tables, schemas, sequences, views, comments, macros, roles, rights };
     let bytes = serde_json::to_vec(&manifest).map_err(malformed)?;
     write_sealed(folder, MANIFEST, &bytes).map_err(|it| journal_error(&it))
 }

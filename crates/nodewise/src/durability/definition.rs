@@ -34,6 +34,9 @@ pub(crate) struct TableForm {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct RulesForm {
     indexes: Vec<(String, Vec<u16>, KindForm)>,
+    /// Numbers of keys that may be broken for a while, and whether they may where nobody says otherwise.
+    #[serde(default)]
+    deferrable: Vec<(usize, bool)>,
     defaults: Vec<Option<String>>,
     checks: Vec<(String, String)>,
     /// Columns, and whether they are GENERATED ALWAYS.
@@ -179,10 +182,14 @@ impl RulesForm {
             };
             (it.name.to_string(), it.columns.iter().map(|it| it.0).collect(), kind)
         };
+        let deferrable = rules.indexes.iter().enumerate();
+        let deferrable = deferrable.filter(|it| it.1.deferral != Deferral::None);
+        let deferrable = deferrable.map(|it| (it.0, it.1.deferral == Deferral::Deferred));
         let text = |it: &Option<Arc<str>>| it.as_ref().map(ToString::to_string);
         let check = |it: &CheckRule| (it.name.to_string(), it.condition.to_string());
         Self {
             indexes: rules.indexes.iter().map(index).collect(),
+            deferrable: deferrable.collect(),
             defaults: rules.rows.defaults.iter().map(text).collect(),
             checks: rules.rows.checks.iter().map(check).collect(),
             identities: rules.rows.identities.iter().map(|it| (it.column.0, it.always)).collect(),
@@ -201,6 +208,7 @@ impl RulesForm {
                 KindForm::UniqueIndex => IndexKind::UniqueIndex,
                 KindForm::Index => IndexKind::Index,
             },
+            deferral: Deferral::None,
         };
         let check = |it: &(String, String)| CheckRule {
             name: it.0.as_str().into(),
@@ -215,7 +223,12 @@ impl RulesForm {
         let rows = RowRules { defaults, checks, identities, generated };
         let references =
             self.references.iter().map(ReferenceForm::read).collect::<SqlResult<_>>()?;
-        let indexes = self.indexes.iter().map(index).collect();
+        let mut indexes: Vec<TableIndex> = self.indexes.iter().map(index).collect();
+        for (number, deferred) in &self.deferrable {
+            let key =
+                indexes.get_mut(*number).ok_or_else(|| malformed("a key that is not there"))?;
+            key.deferral = if *deferred { Deferral::Deferred } else { Deferral::Deferrable };
+        }
         Ok(Arc::new(Rules { indexes, rows: Arc::new(rows), references, ..Rules::default() }))
     }
 }

@@ -10,7 +10,8 @@ use journal::Record;
 use serde::{Deserialize, Serialize};
 use storage::{ColumnChange, Rules, Sequence, Table};
 use types::{
-    ObjectKind, Rights, Role, SequencePosition, SqlError, SqlResult, ViewDefinition, names,
+    MacroDefinition, ObjectKind, Rights, Role, SequencePosition, SqlError, SqlResult,
+    ViewDefinition, names,
 };
 
 use super::column_form::ColumnForm;
@@ -44,6 +45,10 @@ pub(crate) enum Deed {
     Schema { schema: String },
     /// There is another comment on something, or none.
     Comment { of: [String; 3], text: Option<String> },
+    /// There is a macro of this name, or another than before.
+    Macro { definition: MacroDefinition },
+    /// A macro was dropped.
+    DropMacro { name: String, is_table: bool },
     /// A schema was dropped.
     DropSchema { schema: String },
     /// There is a role of this number, or another than before.
@@ -124,6 +129,14 @@ impl Operation {
     pub(crate) fn comment(of: &[String; 3], text: Option<&str>) -> Self {
         let (of, text) = (of.clone(), text.map(str::to_owned));
         Self::without_rows(Ok(Deed::Comment { of, text }))
+    }
+
+    pub(crate) fn macro_made(definition: &MacroDefinition) -> Self {
+        Self::without_rows(Ok(Deed::Macro { definition: definition.clone() }))
+    }
+
+    pub(crate) fn drop_macro(name: &str, is_table: bool) -> Self {
+        Self::without_rows(Ok(Deed::DropMacro { name: name.to_owned(), is_table }))
     }
 
     pub(crate) fn drop_schema(name: &str) -> Self {

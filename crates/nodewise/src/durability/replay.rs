@@ -50,6 +50,8 @@ impl Session {
         };
         let (team, progress) = (self.load_team(&cancel), LoadProgress::new(&NoProgress, &name));
         let context = self.build_context(&team, &progress, &|| false, &design);
+        // A transaction may have broken keys before it kept them.
+        let context = storage::BuildContext { broken: &storage::EverythingPutOff, ..context };
         let old =
             || catalog.get(&name).ok_or_else(|| malformed(format!("there is no table {name}")));
         let (old, new) = match deed {
@@ -102,6 +104,8 @@ fn redo_name(catalog: &Catalog, deed: Deed) -> SqlResult<()> {
         Deed::Schema { .. } => catalog.put_schema(&name),
         Deed::DropSchema { .. } => return catalog.drop_schema(&name),
         Deed::Comment { of, text } => catalog.put_comment(&of, text.as_deref()),
+        Deed::Macro { definition } => catalog.put_macro(definition),
+        Deed::DropMacro { is_table, .. } => catalog.drop_macro(&name, is_table),
         Deed::Role { role } => catalog.put_role(role),
         Deed::DropRole { role } => catalog.drop_role(&role),
         Deed::Rights { kind, rights, .. } => catalog.put_rights((kind, &name), rights),
@@ -124,6 +128,8 @@ impl Deed {
             Self::DropView { view } => view,
             Self::Comment { of: [_, name, _], .. } => name,
             Self::Schema { schema } | Self::DropSchema { schema } => schema,
+            Self::Macro { definition } => &definition.name,
+            Self::DropMacro { name, .. } => name,
             Self::Role { role } => &role.name,
             Self::DropRole { role } => role,
             Self::Rights { name, .. } => name,

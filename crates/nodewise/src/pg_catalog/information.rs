@@ -141,7 +141,7 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
         ("is_updatable", 't'),
     ]);
     for Listed { relation, columns, defaults, generated, is_updatable } in listed(session) {
-        for (place, column) in columns.iter().enumerate() {
+        for (place, column) in shown(&columns) {
             let of = i64::from(wire_type(column.data_type).oid);
             let is_array = column.data_type.element().is_some();
             let element = element_of(of as u32).map_or(of, i64::from);
@@ -208,6 +208,11 @@ struct Listed {
     is_updatable: bool,
 }
 
+/// The columns that people see, with their places.
+fn shown(columns: &[ColumnSchema]) -> impl Iterator<Item = (usize, &ColumnSchema)> {
+    columns.iter().enumerate().filter(|it| !names::is_hidden(&it.1.name))
+}
+
 /// All tables and views with their columns.
 fn listed(session: &Session) -> Vec<Listed> {
     let snapshot = session.snapshot();
@@ -262,7 +267,7 @@ fn constraints(session: &Session) -> SqlResult<RecordBatch> {
         let rules = table.rules();
         let keys = rules.indexes.iter().filter(|it| it.kind.is_constraint()).map(|it| {
             let primary = it.kind == IndexKind::PrimaryKey;
-            (it.name.to_string(), if primary { "PRIMARY KEY" } else { "UNIQUE" }, Deferral::None)
+            (it.name.to_string(), if primary { "PRIMARY KEY" } else { "UNIQUE" }, it.deferral)
         });
         let check = |it: &CheckRule| (it.name.to_string(), "CHECK", Deferral::None);
         let checks = rules.rows.checks.iter().map(check);

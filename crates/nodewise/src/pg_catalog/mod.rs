@@ -9,6 +9,7 @@
 mod activity;
 mod descriptions;
 mod functions;
+mod indexes;
 mod information;
 mod locks;
 mod nothing;
@@ -125,7 +126,7 @@ pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<
         "pg_stat_activity" => activity::activity(session),
         "pg_database" => shared::databases(session),
         "pg_description" => descriptions::descriptions(session, number_of_view),
-        "pg_index" => relations::indexes(session),
+        "pg_index" => indexes::indexes(session),
         "pg_language" => shared::languages(),
         "pg_locks" => locks::locks(session),
         "pg_matviews" => relations::materialized_views(session),

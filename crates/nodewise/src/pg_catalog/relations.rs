@@ -19,14 +19,14 @@ use crate::search_path::SearchPath;
 use crate::views::{Cell, ViewBuilder};
 
 /// A name as it is written in SQL: quoted where it has to be.
-fn quoted(name: &str) -> String {
+pub(super) fn quoted(name: &str) -> String {
     let begins = name.starts_with(|it: char| it.is_ascii_lowercase() || it == '_');
     let plain = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_';
     if begins && name.chars().all(plain) { name.to_owned() } else { constraints::quoted(name) }
 }
 
 /// The name of a relation as it is written in SQL, without its schema if it is in this one.
-fn full_name(full: &str, within: &str) -> String {
+pub(super) fn full_name(full: &str, within: &str) -> String {
     match names::split(full) {
         (schema, name) if schema == within => quoted(&name),
         (schema, name) => format!("{}.{}", quoted(&schema), quoted(&name)),
@@ -41,7 +41,7 @@ pub(super) fn all(session: &Session) -> Vec<Arc<Table>> {
 }
 
 /// The number of an index.
-fn index_oid(table: TableId, index: &TableIndex) -> i64 {
+pub(super) fn index_oid(table: TableId, index: &TableIndex) -> i64 {
     oids::named("index", table, &index.name)
 }
 
@@ -82,7 +82,7 @@ pub(super) fn classes(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&CLASS);
     for table in all(session) {
         let rules = table.rules();
-        let columns = table.columns.len();
+        let columns = table.columns.iter().filter(|it| !names::is_hidden(&it.name)).count();
         let own = Class { rows: table.rows(), ..Class::of(oids::table(table.id), "r", columns) };
         let schema = names::schema_of(&table.name);
         class(session, &mut view, &table.name, &Class { rules: Some(rules), ..own })?;
@@ -237,7 +237,8 @@ pub(super) fn attributes(session: &Session) -> SqlResult<RecordBatch> {
     for table in all(session) {
         let columns = table.schema();
         let defaults = &table.rules().rows.defaults;
-        for (place, column) in columns.iter().enumerate() {
+        let shown = columns.iter().enumerate().filter(|it| !names::is_hidden(&it.1.name));
+        for (place, column) in shown {
             let has_default = defaults.get(place).is_some_and(Option::is_some);
             let generated = table.rules().rows.generated(ColumnId(place as u16));
             let generated = generated.map_or("", |it| if it.is_stored { "s" } else { "v" });
@@ -246,7 +247,10 @@ pub(super) fn attributes(session: &Session) -> SqlResult<RecordBatch> {
         }
         for index in &table.rules().indexes {
             for (place, column) in index.columns.iter().enumerate() {
-                let column = ColumnSchema { nullable: true, ..columns[column.index()].clone() };
+                let mut column = ColumnSchema { nullable: true, ..columns[column.index()].clone() };
+                if names::is_hidden(&column.name) {
+                    column.name = "expr".to_owned();
+                }
                 attribute(&mut view, (index_oid(table.id, index), place), &column, (false, ""));
             }
         }
@@ -314,7 +318,7 @@ pub(super) fn defaults(session: &Session) -> SqlResult<RecordBatch> {
 }
 
 /// An array of numbers as it is held, from a subscript on.
-fn numbers(numbers: impl Iterator<Item = i64>, lower: i32) -> SqlResult<String> {
+pub(super) fn numbers(numbers: impl Iterator<Item = i64>, lower: i32) -> SqlResult<String> {
     let (mut held, mut length) = (String::new(), 0);
     for it in numbers {
         array::push_integer(&mut held, it.into());
@@ -329,63 +333,6 @@ fn places(columns: &[ColumnId]) -> impl Iterator<Item = i64> {
     columns.iter().map(|it| it.index() as i64 + 1)
 }
 
-pub(super) fn indexes(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("indexrelid", 'i'),
-        ("indrelid", 'i'),
-        ("indnatts", 'i'),
-        ("indnkeyatts", 'i'),
-        ("indisunique", 'b'),
-        ("indnullsnotdistinct", 'b'),
-        ("indisprimary", 'b'),
-        ("indisexclusion", 'b'),
-        ("indimmediate", 'b'),
-        ("indisclustered", 'b'),
-        ("indisvalid", 'b'),
-        ("indcheckxmin", 'b'),
-        ("indisready", 'b'),
-        ("indislive", 'b'),
-        ("indisreplident", 'b'),
-        ("indkey", 'k'),
-        ("indoption", 'k'),
-        ("indexprs", 't'),
-        ("indpred", 't'),
-        ("indclass", 'o'),
-        ("indcollation", 'o'),
-    ]);
-    for table in all(session) {
-        for index in &table.rules().indexes {
-            let columns = index.columns.len() as i64;
-            let zeros = || numbers((0..columns).map(|_| 0), 0);
-            view.row([
-                number(index_oid(table.id, index)),
-                number(oids::table(table.id)),
-                number(columns),
-                number(columns),
-                index.kind.is_unique().into(),
-                false.into(),
-                (index.kind == IndexKind::PrimaryKey).into(),
-                false.into(),
-                true.into(),
-                false.into(),
-                true.into(),
-                false.into(),
-                true.into(),
-                true.into(),
-                false.into(),
-                // Vectors of PostgreSQL's catalog count from zero.
-                numbers(places(&index.columns), 0)?.into(),
-                zeros()?.into(),
-                none(),
-                none(),
-                zeros()?.into(),
-                zeros()?.into(),
-            ]);
-        }
-    }
-    view.finish()
-}
-
 /// A constraint, with what the catalog says of it.
 struct Constraint {
     oid: i64,
@@ -395,6 +342,7 @@ struct Constraint {
     index: Option<i64>,
     parent: Option<(i64, Vec<ColumnId>, &'static str, &'static str)>,
     definition: String,
+    deferral: Deferral,
     /// Of a foreign key.
     rule: Option<ForeignKey>,
 }
@@ -429,7 +377,12 @@ fn constraints_of(table: &Table, tables: &HashMap<&str, &Arc<Table>>) -> Vec<Con
             index: Some(index_oid(table.id, it)),
             parent: None,
             rule: None,
-            definition: format!("{words} ({})", columns_of(table, &it.columns)),
+            definition: format!(
+                "{words} ({}){}",
+                columns_of(table, &it.columns),
+                it.deferral.clause()
+            ),
+            deferral: it.deferral,
         }
     });
     let checks = rules.rows.checks.iter().map(|it| Constraint {
@@ -439,6 +392,7 @@ fn constraints_of(table: &Table, tables: &HashMap<&str, &Arc<Table>>) -> Vec<Con
         columns: Vec::new(),
         index: None,
         parent: None,
+        deferral: Deferral::None,
         rule: None,
         definition: format!("CHECK ({})", it.condition),
     });
@@ -486,6 +440,7 @@ fn reference(table: &Table, rule: &ForeignKey, tables: &HashMap<&str, &Arc<Table
         index,
         parent: found,
         definition,
+        deferral: rule.deferral,
         rule: Some(rule.clone()),
     }
 }
@@ -532,7 +487,7 @@ pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
             };
             let (parent, keys, on_update, on_delete) =
                 it.parent.clone().unwrap_or((0, Vec::new(), " ", " "));
-            let deferral = it.rule.as_ref().map_or(Deferral::None, |it| it.deferral);
+            let deferral = it.deferral;
             view.row([
                 number(it.oid),
                 it.name.into(),
@@ -746,24 +701,6 @@ pub(super) fn constraint_definitions(session: &Session) -> Vec<(i64, String)> {
     let by_name = tables.iter().map(|it| (it.name.as_str(), it)).collect();
     let each = tables.iter().flat_map(|it| constraints_of(it, &by_name));
     each.map(|it| (it.oid, it.definition)).collect()
-}
-
-/// The statements that make indexes, by their numbers.
-pub(super) fn index_definitions(session: &Session) -> Vec<(i64, String)> {
-    let mut definitions = Vec::new();
-    for table in all(session) {
-        for index in &table.rules().indexes {
-            let unique = if index.kind.is_unique() { "UNIQUE " } else { "" };
-            let definition = format!(
-                "CREATE {unique}INDEX {} ON {} USING inverted ({})",
-                quoted(&index.name),
-                full_name(&table.name, ""),
-                columns_of(&table, &index.columns)
-            );
-            definitions.push((index_oid(table.id, index), definition));
-        }
-    }
-    definitions
 }
 
 /// Types as `format_type` writes them: by number, and by number and modifier of the columns that there are.

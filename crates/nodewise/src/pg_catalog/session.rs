@@ -3,6 +3,7 @@
 use ::types::{DataType, SqlResult, Value, names};
 
 use super::descriptions;
+use super::indexes;
 use super::oids;
 use super::relations;
 use super::shared::{schemas, version};
@@ -86,7 +87,7 @@ pub(crate) fn catalog_texts(
         "format_type" => relations::type_names(session),
         "pg_get_constraintdef" => plain(relations::constraint_definitions(session)),
         "pg_get_viewdef" => plain(relations::view_definitions(session)),
-        "pg_get_indexdef" => plain(relations::index_definitions(session)),
+        "pg_get_indexdef" => plain(indexes::index_definitions(session)),
         "regclass" => plain(relations::names(session)),
         "regclass names" => plain(relations::all_names(session)),
         "regproc" => plain(super::functions::names()),

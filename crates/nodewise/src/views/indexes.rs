@@ -7,6 +7,7 @@ use storage::{Table, TableIndex};
 use types::{SqlError, SqlResult};
 
 use crate::Database;
+use crate::index_text::sql_of;
 
 /// A row for each key and each index.
 pub fn rows(database: &Database) -> SqlResult<RecordBatch> {
@@ -15,8 +16,8 @@ pub fn rows(database: &Database) -> SqlResult<RecordBatch> {
         .flat_map(|table| table.rules().indexes.iter().map(|rule| (&**table, rule)))
         .collect();
     let columns = |(table, rule): &(&Table, &TableIndex)| {
-        let names = rule.columns.iter().map(|it| table.column(*it).name.as_str());
-        names.collect::<Vec<_>>().join(", ")
+        let (items, condition) = sql_of(table, rule, str::to_owned);
+        items + &condition
     };
     let text = |values: Vec<String>| Arc::new(StringArray::from(values)) as _;
     let schema = Schema::new(vec![

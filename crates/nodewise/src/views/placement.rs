@@ -4,7 +4,7 @@ use arrow_array::RecordBatch;
 use hardware::NodeId;
 use memory::{Location, PageRange, Segment};
 use storage::{Component, PlaceTarget, Table};
-use types::SqlResult;
+use types::{SqlResult, names};
 
 use super::ViewBuilder;
 use crate::Database;
@@ -33,7 +33,7 @@ pub(super) fn column_placement(database: &Database) -> SqlResult<RecordBatch> {
             for (node, bytes) in shares {
                 view.row([
                     table.name.as_str().into(),
-                    table.column(component.column).name.as_str().into(),
+                    names::shown(&table.column(component.column).name).into(),
                     component.part.map(|it| it as u64).into(),
                     component.name.into(),
                     component.replica.map(|it| it as u64).into(),
@@ -70,7 +70,7 @@ pub(super) fn page_ranges(database: &Database) -> SqlResult<RecordBatch> {
                 };
                 view.row([
                     table.name.as_str().into(),
-                    table.column(component.column).name.as_str().into(),
+                    names::shown(&table.column(component.column).name).into(),
                     component.part.map(|it| it as u64).into(),
                     component.name.into(),
                     component.replica.map(|it| it as u64).into(),

@@ -1,8 +1,9 @@
 //! Views of tables, their columns and their parts.
 
 use arrow_array::RecordBatch;
-use storage::{Part, Partitioning, Table};
-use types::{DataType, SqlResult, Value, numeric};
+use stdx::sync::Arc;
+use storage::{Column, Part, Partitioning, Table};
+use types::{DataType, SqlResult, Value, names, numeric};
 
 use super::placement::{bytes_per_node, list};
 use super::{ViewBuilder, Viewer};
@@ -21,7 +22,7 @@ pub(super) fn tables(database: &Database) -> SqlResult<RecordBatch> {
         view.row([
             table.name.as_str().into(),
             table.rows().into(),
-            (table.columns.len() as u64).into(),
+            (shown_columns(&table).count() as u64).into(),
             table.memory_bytes().into(),
             (table.parts().len() as u64).into(),
             partitioning(&table).into(),
@@ -42,6 +43,11 @@ pub(crate) fn partitioning(table: &Table) -> Option<String> {
         Partitioning::Range { column, .. } => Some(format!("RANGE ({})", name(column))),
         Partitioning::RoundRobin { parts } => Some(format!("ROUNDROBIN PARTITIONS {parts}")),
     }
+}
+
+/// The columns that people see, with their places.
+fn shown_columns(table: &Table) -> impl Iterator<Item = (usize, &Arc<Column>)> {
+    table.columns.iter().enumerate().filter(|it| !names::is_hidden(&it.1.name))
 }
 
 pub(super) fn columns(database: &Database, viewer: &dyn Viewer) -> SqlResult<RecordBatch> {
@@ -65,7 +71,7 @@ pub(super) fn columns(database: &Database, viewer: &dyn Viewer) -> SqlResult<Rec
     ]);
     for table in database.tables() {
         let reads = viewer.reads_table(&table.name);
-        for (position, column) in table.columns.iter().enumerate() {
+        for (position, column) in shown_columns(&table) {
             let statistics = &column.statistics;
             // Arrays as they are written, not as they are held.
             let text = |it: &Value| match column.data_type.element() {

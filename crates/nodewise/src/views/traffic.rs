@@ -3,7 +3,7 @@
 use arrow_array::RecordBatch;
 use execution::Item;
 use hardware::NodeId;
-use types::SqlResult;
+use types::{SqlResult, names};
 
 use super::ViewBuilder;
 use crate::Database;
@@ -42,7 +42,7 @@ pub(super) fn item_traffic(database: &Database) -> SqlResult<RecordBatch> {
             view.row([
                 table.name.as_str().into(),
                 (read.part as u64).into(),
-                table.columns[read.column].name.as_str().into(),
+                names::shown(&table.columns[read.column].name).into(),
                 number(nodes[read.running]).into(),
                 number(nodes[read.memory]).into(),
                 read.bytes.into(),

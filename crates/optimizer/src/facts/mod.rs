@@ -148,6 +148,10 @@ pub fn equality_chains(left: DataType, right: DataType) -> bool {
     if let (Some(left), Some(right)) = (left.element(), right.element()) {
         return equality_chains(left, right);
     }
+    // Fields that meet may be converted.
+    if types::structs::is_nested(left) || types::structs::is_nested(right) {
+        return left == right;
+    }
     let kind = |it: DataType| match it {
         DataType::SmallInt | DataType::Integer | DataType::BigInt => 0,
         DataType::Decimal { .. } | DataType::Whole(_) => 0,
@@ -166,6 +170,7 @@ pub fn equality_chains(left: DataType, right: DataType) -> bool {
         DataType::Array(_) => 13,
         DataType::Json => 14,
         DataType::Jsonb => 15,
+        DataType::Struct(_) | DataType::Map(_) => 16,
     };
     kind(left) == kind(right)
 }

@@ -10,6 +10,7 @@ use super::inline::inline_once;
 use super::state::{Computed, Lowering};
 use super::stream::{Reducer, Stream};
 use crate::tuning::TRANSFER_SHARE_MAX;
+use plan::properties::has_effect;
 use plan::relation::{Attr, AttrSet, Rel, ScanRel, bare};
 
 impl Lowering<'_> {
@@ -83,7 +84,7 @@ impl Lowering<'_> {
         reducers: &[Reducer],
     ) -> SqlResult<Stream> {
         let needed: Vec<&(Attr, Expr)> =
-            exprs.iter().filter(|it| required.contains(it.0)).collect();
+            exprs.iter().filter(|it| required.contains(it.0) || has_effect(&it.1)).collect();
         let mut below = required.clone();
         exprs.iter().for_each(|it| below.remove(it.0));
         let kept: Vec<Attr> = below.iter().collect();

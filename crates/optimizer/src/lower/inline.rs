@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use plan::properties::has_effect;
 use plan::relation::{Attr, Rel, bare, substitute};
 use plan::{Aggregate, Expr};
 
@@ -17,7 +18,10 @@ pub(super) fn inline_once<'r>(
         keys.iter().map(|it| in_exprs(&it.1)).sum::<usize>()
             + aggregates.iter().flat_map(|it| it.1.expressions()).map(in_exprs).sum::<usize>()
     };
-    let (once, more): (Vec<_>, Vec<_>) = exprs.iter().cloned().partition(|it| uses(it.0) <= 1);
+    let (once, more): (Vec<_>, Vec<_>) = exprs.iter().cloned().partition(|it| match uses(it.0) {
+        0 => !has_effect(&it.1),
+        uses => uses == 1,
+    });
     // A bare key keeps its attribute, an inlined one keeps it as the name of the result.
     for (_, expr) in keys.iter_mut() {
         substitute(expr, &once);

@@ -112,7 +112,7 @@ fn random_queries_mean_the_same_after_all_rewrites() {
         full += u64::from(expected.as_ref().is_ok_and(|it| !it.is_empty()));
         for rewrites in [false, true] {
             let mut found = query.clone();
-            optimise(&mut found, Options { rewrites }, &never)
+            optimise(&mut found, Options { rewrites, ..Options::default() }, &never)
                 .expect("every query can be optimised");
             each(&mut found, &mut |it| tables.restore(it));
             let answered = answer(&found);

@@ -1,5 +1,7 @@
 //! The lines of each pipeline: its source, its operators, its sink, with the names of the columns on their way.
 
+use types::names;
+
 use super::expression::{aggregate, column, expr, list, sort_key, window};
 use super::names::{Labels, Layout, Name, distinct, identifier};
 use crate::{
@@ -229,7 +231,8 @@ impl Lines<'_> {
 }
 
 fn scan_lines(scan: &Scan) -> (Vec<String>, Layout) {
-    let all: Layout = scan.column_names.iter().map(|it| Name::of_table(&scan.name, it)).collect();
+    let all: Layout =
+        scan.column_names.iter().map(|it| Name::of_table(&scan.name, names::shown(it))).collect();
     let names = distinct(&all);
     let layout = pick(&all, &scan.output);
     let how = match &scan.index {

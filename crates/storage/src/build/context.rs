@@ -1,9 +1,9 @@
 //! What a build needs from the layers above and below: workers, memory, somebody who watches.
 
 use memory::Allocator;
-use types::{SqlError, SqlResult, SqlState};
+use types::{Deferral, SqlError, SqlResult, SqlState};
 
-use crate::{NoProgress, Parallel, Progress, Serial, TableDesign};
+use crate::{NoProgress, Parallel, Progress, Serial, TableDesign, TableIndex};
 
 /// What a build needs from the layers above and below.
 #[derive(Clone, Copy)]
@@ -24,6 +24,32 @@ pub struct BuildContext<'a> {
     pub compress_from: usize,
     /// Rows from which on a table keeps what changes beside it.
     pub delta_from: usize,
+    /// Asked about keys that may be broken for a while.
+    pub broken: &'a dyn BrokenKeys,
+}
+
+/// Who hears of keys that are broken.
+pub trait BrokenKeys: Sync {
+    /// Whether a key that may be broken for a while is, until somebody asks again.
+    fn is_put_off(&self, rule: &TableIndex) -> bool;
+}
+
+/// Every key is kept at once.
+pub struct NothingPutOff;
+
+impl BrokenKeys for NothingPutOff {
+    fn is_put_off(&self, _rule: &TableIndex) -> bool {
+        false
+    }
+}
+
+/// All keys that may be broken are asked of nothing: of changes that were in order when they were committed.
+pub struct EverythingPutOff;
+
+impl BrokenKeys for EverythingPutOff {
+    fn is_put_off(&self, _rule: &TableIndex) -> bool {
+        true
+    }
 }
 
 /// [`BuildContext::compress_from`] where nobody says it: smaller columns would save little memory.
@@ -42,7 +68,23 @@ impl<'a> BuildContext<'a> {
         let design = &PLAIN_DESIGN;
         let compress_from = COMPRESS_FROM;
         let (parallel, turn, delta_from) = (&Serial, 0, DELTA_FROM);
-        Self { parallel, allocator, turn, progress, cancelled, design, compress_from, delta_from }
+        let broken = &NothingPutOff;
+        Self {
+            parallel,
+            allocator,
+            turn,
+            progress,
+            cancelled,
+            design,
+            compress_from,
+            delta_from,
+            broken,
+        }
+    }
+
+    /// Whether a key that is broken may stay so for a while.
+    pub(crate) fn puts_off(&self, rule: &TableIndex) -> bool {
+        rule.deferral != Deferral::None && self.broken.is_put_off(rule)
     }
 
     pub(crate) fn check_cancelled(&self) -> SqlResult<()> {

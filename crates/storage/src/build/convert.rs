@@ -23,7 +23,7 @@ pub(crate) fn piece_of(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<Pie
         return Ok(piece);
     }
     if column.data_type.stored() != column.data_type {
-        let held = match crate::lists::arrays(array, column)? {
+        let held = match crate::nested::held(array, column)? {
             Some(held) => held,
             None => crate::outside::held(array, column)?,
         };

@@ -35,7 +35,9 @@ use crate::{Column, ColumnSchema, Encoding, Part, Table, TableDesign};
 
 pub(crate) use column::ColumnBuild;
 pub use column_change::ColumnChange;
-pub use context::{BuildContext, COMPRESS_FROM, DELTA_FROM};
+pub use context::{
+    BrokenKeys, BuildContext, COMPRESS_FROM, DELTA_FROM, EverythingPutOff, NothingPutOff,
+};
 pub(crate) use convert::piece_of;
 pub(crate) use hash::Sketch;
 pub(crate) use pack::bits_for;

@@ -66,7 +66,7 @@ impl Catalog {
 
 impl CatalogSnapshot {
     /// All that stands behind a sign and before the next.
-    fn behind(&self, sign: char) -> impl Iterator<Item = &Relation> {
+    pub(super) fn behind(&self, sign: char) -> impl Iterator<Item = &Relation> {
         let begin = sign.to_string();
         let end = char::from_u32(sign as u32 + 1).unwrap_or(sign).to_string();
         let range = (Bound::Included(begin.as_str()), Bound::Excluded(end.as_str()));

@@ -168,6 +168,8 @@ pub(super) fn rules_record(rules: &Rules) -> Record {
             .text("name", &*it.name)
             .words("columns", columns_of(&it.columns))
             .text("kind", it.kind.name())
+            .number("deferrable", it.deferral != Deferral::None)
+            .number("deferred", it.deferral == Deferral::Deferred)
     };
     let default = |(column, it): (usize, &Option<Arc<str>>)| {
         let sql = it.as_ref()?;
@@ -206,6 +208,17 @@ fn reference_record(key: &ForeignKey) -> Record {
         .number("not valid", !key.is_validated)
 }
 
+/// Until when a constraint may be broken; files of earlier versions do not say it of keys.
+fn read_deferral(record: &mut Record) -> SqlResult<Deferral> {
+    let deferrable = record.take_flag_if_there("deferrable")?;
+    let deferred = record.take_flag_if_there("deferred")?;
+    Ok(match (deferrable, deferred) {
+        (_, true) => Deferral::Deferred,
+        (true, false) => Deferral::Deferrable,
+        (false, false) => Deferral::None,
+    })
+}
+
 fn read_reference(record: &mut Record, columns: usize) -> SqlResult<ForeignKey> {
     let action = |name: String| {
         let found = ReferentialAction::named(&name);
@@ -220,14 +233,7 @@ fn read_reference(record: &mut Record, columns: usize) -> SqlResult<ForeignKey> 
         on_delete: action(record.take_text("on delete")?)?,
         on_update: action(record.take_text("on update")?)?,
         is_full: record.take_flag_if_there("full")?,
-        deferral: match (
-            record.take_flag_if_there("deferrable")?,
-            record.take_flag_if_there("deferred")?,
-        ) {
-            (_, true) => Deferral::Deferred,
-            (true, false) => Deferral::Deferrable,
-            (false, false) => Deferral::None,
-        },
+        deferral: read_deferral(record)?,
         is_validated: !record.take_flag_if_there("not valid")?,
     };
     match key.columns.len() == key.parent_columns.len() {
@@ -246,7 +252,7 @@ pub(super) fn read_rules(record: &mut Record, columns: usize) -> SqlResult<Rules
             [IndexKind::PrimaryKey, IndexKind::UniqueKey, IndexKind::UniqueIndex, IndexKind::Index];
         let found = kinds.into_iter().find(|it| it.name() == kind);
         let kind = found.ok_or_else(|| damaged(format!("\"{kind}\" is no kind of index")))?;
-        Ok(TableIndex { name, columns: ids, kind })
+        Ok(TableIndex { name, columns: ids, kind, deferral: read_deferral(it)? })
     })?;
     // None where nothing was ever asked, else one for each column.
     let known: usize = record.take_number("columns")?;

@@ -1,5 +1,6 @@
 //! Values, types and statistics as records.
 
+use types::structs::{Field, StructType};
 use types::{ColumnStatistics, DataType, SqlResult, Value, Whole};
 
 use super::medium::damaged;
@@ -73,7 +74,23 @@ pub(super) fn type_record(data_type: DataType) -> Record {
         DataType::Array(element) => {
             kind("array").record("element", type_record(element.data_type()))
         }
+        DataType::Struct(it) => kind("struct").list("fields", fields(it)),
+        DataType::Map(it) => kind("map").list("fields", fields(it)),
     }
+}
+
+fn fields(of: StructType) -> Vec<Record> {
+    let field = |it: &Field| {
+        Record::default().text("name", &*it.name).record("type", type_record(it.data_type))
+    };
+    of.fields().iter().map(field).collect()
+}
+
+fn read_fields(record: &mut Record) -> SqlResult<StructType> {
+    let fields = record.take_each("fields", |it| {
+        Ok(Field::new(it.take_text("name")?, it.take_record("type", read_type)?))
+    })?;
+    StructType::new(fields)
 }
 
 /// The type of a record.
@@ -118,6 +135,11 @@ pub(super) fn read_type(record: &mut Record) -> SqlResult<DataType> {
             let none = || damaged(format!("there is no type {element}[]"));
             element.array().ok_or_else(none)?
         }
+        "struct" => DataType::Struct(read_fields(record)?),
+        "map" => match read_fields(record)? {
+            entry if entry.fields().len() == 2 => DataType::Map(entry),
+            other => return Err(damaged(format!("there is no map of {other}"))),
+        },
         other => return Err(damaged(format!("\"{other}\" is no type"))),
     })
 }

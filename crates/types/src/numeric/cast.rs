@@ -7,7 +7,7 @@ use super::interval::Interval;
 use super::interval_text::{self, Fields};
 use super::types::{is_assignable, is_castable};
 use super::{bytes, datetime, decimal, float, format, spelling, uuid};
-use crate::{DataType, SqlError, SqlResult, Value, Zone, array, json};
+use crate::{DataType, SqlError, SqlResult, Value, Zone, array, json, structs};
 
 /// `CAST(value AS to)`. A text that is longer than its type is cut; blanks at the end of CHAR do not count and are not kept,
 /// but CHAR(n) fills its n characters with them where it becomes CHAR of no one length.
@@ -29,6 +29,12 @@ pub fn cast_in(value: &Value, from: DataType, to: DataType, zone: &Zone) -> SqlR
     }
     if !is_castable(source(value, from), to) {
         return Err(cannot_cast(from, to));
+    }
+    if let Value::Text(it) = value {
+        let mut part = |it: &Value, from, to| cast_in(it, from, to, zone);
+        if let Some(made) = structs::cast(it, source(value, from), to, &mut part) {
+            return made;
+        }
     }
     if let (Some(element), Value::Text(it)) = (to.element(), value) {
         let held = match from.element() {
@@ -88,6 +94,15 @@ pub fn assign(value: &Value, from: DataType, to: DataType, column: &str) -> SqlR
     if !literal && !is_assignable(from, to) {
         return Err(cannot_assign(column, from, to));
     }
+    if let Value::Text(it) = value {
+        let mut part = |it: &Value, from, to| match from {
+            DataType::Text => assign(it, DataType::Null, to, column),
+            _ => assign(it, from, to, column),
+        };
+        if let Some(made) = structs::cast(it, from, to, &mut part) {
+            return made;
+        }
+    }
     if let (Some(element), Value::Text(it)) = (to.element(), value) {
         let held = match from.element() {
             Some(own) => array::converted(it, own, &mut |item| assign(item, own, element, column))?,
@@ -139,7 +154,12 @@ fn text_of<'a>(value: &'a Value, from: DataType, zone: &Zone) -> SqlResult<Cow<'
     Ok(match value {
         Value::Null => return Err(mismatch(value, from)),
         Value::Text(it) if from == DataType::Bpchar => Cow::Borrowed(it.trim_end_matches(' ')),
-        Value::Text(it) if !matches!(from, DataType::Bytea | DataType::Array(_)) => {
+        Value::Text(it)
+            if !matches!(
+                from,
+                DataType::Bytea | DataType::Array(_) | DataType::Struct(_) | DataType::Map(_)
+            ) =>
+        {
             Cow::Borrowed(it)
         }
         Value::Boolean(it) => Cow::Borrowed(format::boolean(*it)),

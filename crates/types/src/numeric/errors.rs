@@ -14,6 +14,8 @@ pub fn type_name(of: DataType) -> String {
         DataType::Bpchar => "character".into(),
         DataType::Varchar(n) => format!("character varying({n})"),
         DataType::Array(it) if !it.is_of_vector() => format!("{}[]", type_name(it.data_type())),
+        DataType::Struct(it) if it.is_row() => "record".into(),
+        DataType::Struct(_) | DataType::Map(_) => of.to_string(),
         _ => of.to_string().to_lowercase(),
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::interval::Interval;
 use super::interval_text;
 use super::{bytes, datetime};
-use crate::{DataType, Element, Value, Zone, array};
+use crate::{DataType, Element, Value, Zone, array, structs};
 
 /// Appends what a column of an exact type stores: an integer, the unscaled digits of a decimal, days, microseconds.
 /// Nothing fails to be written to a string.
@@ -24,6 +24,9 @@ pub fn text(held: &str, data_type: DataType, out: &mut String) {
     match data_type {
         DataType::Bytea => bytes::format(held, out),
         DataType::Array(it) => array(held, it, &Zone::utc(), out),
+        DataType::Struct(_) | DataType::Map(_) => {
+            structs::format(held, data_type, &Zone::utc(), out);
+        }
         _ => out.push_str(held),
     }
 }
@@ -31,6 +34,10 @@ pub fn text(held: &str, data_type: DataType, out: &mut String) {
 /// Appends an array with items of a type, its moments as the clocks of a zone show them.
 pub fn array(held: &str, element: Element, zone: &Zone, out: &mut String) {
     let of = element.data_type();
+    // What is DuckDB's alone is written as it writes it.
+    if structs::is_nested(of) && !matches!(of, DataType::Struct(it) if it.is_row()) {
+        return structs::format(held, DataType::Array(element), zone, out);
+    }
     let mut item = |it: &Value, out: &mut String| match (it, of) {
         (Value::Boolean(it), _) => out.push_str(if *it { "t" } else { "f" }),
         (Value::Text(it), DataType::Char(length)) => out.push_str(&padded(it, length)),
@@ -44,6 +51,7 @@ pub fn value(value: &Value, of: DataType, zone: &Zone, out: &mut String) {
     match value {
         Value::Timestamp(it) if of == DataType::TimestampTz => moment(*it, zone, out),
         Value::Text(it) if let DataType::Array(element) = of => array(it, element, zone, out),
+        Value::Text(it) if structs::is_nested(of) => structs::format(it, of, zone, out),
         Value::Text(it) => text(it, of, out),
         Value::Integer(_) | Value::Decimal { .. }
             if matches!(of, DataType::Time | DataType::Interval) =>

@@ -1,6 +1,7 @@
 //! The types of results: operators, aggregates, values that meet, and which casts exist.
 
 use crate::DataType;
+use crate::structs::{self, StructType};
 
 /// Digits that a decimal has at most.
 pub(crate) const MAX_DIGITS: u8 = 38;
@@ -137,6 +138,12 @@ pub fn common_type(a: DataType, b: DataType) -> Option<DataType> {
         (DataType::Array(a), DataType::Array(b)) => {
             common_type(a.data_type(), b.data_type())?.array()
         }
+        (DataType::Struct(a), DataType::Struct(b)) => {
+            structs::common(a, b, &common_type).map(DataType::Struct)
+        }
+        (DataType::Map(a), DataType::Map(b)) => {
+            structs::common(a, b, &common_type).map(DataType::Map)
+        }
         (DataType::Date, DataType::Timestamp) | (DataType::Timestamp, DataType::Date) => {
             Some(DataType::Timestamp)
         }
@@ -185,6 +192,12 @@ pub fn comparison_type(a: DataType, b: DataType) -> Option<DataType> {
         (DataType::Array(a), DataType::Array(b)) => {
             comparison_type(a.data_type(), b.data_type())?.array()
         }
+        (DataType::Struct(a), DataType::Struct(b)) => {
+            structs::common(a, b, &comparison_type).map(DataType::Struct)
+        }
+        (DataType::Map(a), DataType::Map(b)) => {
+            structs::common(a, b, &comparison_type).map(DataType::Map)
+        }
         (DataType::Real, it) | (it, DataType::Real) if it.is_numeric() => Some(DataType::Double),
         (DataType::Text, it) | (it, DataType::Text) if it.is_text() => Some(DataType::Text),
         _ if a.is_text() && b.is_text() && (a.is_blank_padded() || b.is_blank_padded()) => {
@@ -198,6 +211,21 @@ pub fn comparison_type(a: DataType, b: DataType) -> Option<DataType> {
 pub fn is_castable(from: DataType, to: DataType) -> bool {
     if let (DataType::Array(from), DataType::Array(to)) = (from, to) {
         return is_castable(from.data_type(), to.data_type());
+    }
+    if let Some((from, to)) = both_structs(from, to) {
+        return all_pairs(from, to, is_castable);
+    }
+    // A map is a list of its entries.
+    match (from, to) {
+        (DataType::Map(from), DataType::Array(_)) => {
+            return is_castable(DataType::Array(crate::Element::Struct(from)), to);
+        }
+        (DataType::Array(crate::Element::Struct(from)), DataType::Map(to)) => {
+            let mut pairs = from.fields().iter().zip(to.fields());
+            return from.fields().len() == to.fields().len()
+                && pairs.all(|(from, to)| is_castable(from.data_type, to.data_type));
+        }
+        _ => {}
     }
     match (from, to) {
         (DataType::Boolean, DataType::Whole(_)) | (DataType::Whole(_), DataType::Boolean) => {
@@ -221,10 +249,33 @@ pub fn is_castable(from: DataType, to: DataType) -> bool {
         )
 }
 
+/// The fields of two structs, or of the entries of two maps.
+fn both_structs(from: DataType, to: DataType) -> Option<(StructType, StructType)> {
+    match (from, to) {
+        (DataType::Struct(from), DataType::Struct(to))
+        | (DataType::Map(from), DataType::Map(to)) => Some((from, to)),
+        _ => None,
+    }
+}
+
+/// Whether each field goes into the one that is made of it.
+fn all_pairs(from: StructType, to: StructType, goes: fn(DataType, DataType) -> bool) -> bool {
+    structs::fields_pair(from, to).is_some_and(|places| {
+        let mut pairs = places.iter().zip(to.fields());
+        pairs.all(|(place, field)| {
+            place.is_none_or(|it| goes(from.fields()[it].data_type, field.data_type))
+        })
+    })
+}
+
 /// Whether INSERT, COPY and UPDATE store values of `from` in a column of `to`.
 pub fn is_assignable(from: DataType, to: DataType) -> bool {
     if let (DataType::Array(from), DataType::Array(to)) = (from, to) {
         return is_assignable(from.data_type(), to.data_type());
+    }
+    if let Some((from, to)) = both_structs(from, to) {
+        // A constant in a struct is a text before anything is known of the column.
+        return all_pairs(from, to, |from, to| from == DataType::Text || is_assignable(from, to));
     }
     if is_declared(from, to) {
         return is_assignable(from.plain(), to.plain());
@@ -243,8 +294,19 @@ pub fn is_assignable(from: DataType, to: DataType) -> bool {
 
 /// Whether a value becomes another one by the zone of the session.
 pub fn depends_on_zone(from: DataType, to: DataType) -> bool {
-    let is_moment = |it: DataType| it.element().unwrap_or(it) == DataType::TimestampTz;
-    from != to && (is_moment(from) || is_moment(to))
+    from != to && (has_moment(from) || has_moment(to))
+}
+
+/// Whether values of a type are moments, or have such parts.
+fn has_moment(of: DataType) -> bool {
+    match of {
+        DataType::TimestampTz => true,
+        DataType::Array(it) => has_moment(it.data_type()),
+        DataType::Struct(it) | DataType::Map(it) => {
+            it.fields().iter().any(|it| has_moment(it.data_type))
+        }
+        _ => false,
+    }
 }
 
 /// Whether values of `from` become values of `to` where an argument or operand needs it, unasked.
@@ -270,6 +332,7 @@ pub fn is_implicit(from: DataType, to: DataType) -> bool {
         (DataType::Array(from), DataType::Array(to)) => {
             is_implicit(from.data_type(), to.data_type())
         }
+        _ if let Some((from, to)) = both_structs(from, to) => all_pairs(from, to, is_implicit),
         _ if from.is_text() => to.is_text(),
         _ => rank(from).zip(rank(to)).is_some_and(|(from, to)| from <= to),
     }

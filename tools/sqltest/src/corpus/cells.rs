@@ -4,6 +4,8 @@ use nodewise::Answer;
 use nodewise::text::Cells;
 use std::path::Path;
 
+use super::duckdb_text;
+
 /// How a script shows values, and what its directives mean where flavours differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flavour {
@@ -70,7 +72,11 @@ pub fn rows(answer: &Answer, flavour: Flavour, types: &str) -> Rows {
                 }
                 values.push(match flavour {
                     Flavour::Sqlite => as_letter(text, types.as_bytes().get(at).copied()),
-                    Flavour::DuckDb | Flavour::Postgres => named_if_empty(text),
+                    Flavour::DuckDb => named_if_empty(match answer.types.get(at) {
+                        Some(of) => duckdb_text::shown(text, *of),
+                        None => text,
+                    }),
+                    Flavour::Postgres => named_if_empty(text),
                 });
             }
         }

@@ -4,8 +4,11 @@
 //! ([`Flavour`]). A record ends in one of a few outcomes that tell a wrong answer from a refused statement, and from
 //! what a refused statement leads to, because only the first is a defect of what is there.
 //!
-//! Reading order: `script` (text to directives), `variables`, `cells` (answers to text), `compare`, `outcome`,
+//! Reading order: `script` (text to directives), `variables`, `cells` (answers to text; `duckdb_text`), `compare`, `outcome`,
 //! `consequences`, `runner` (a file), `report` (all files).
+//!
+//! In DuckDB's flavour, statements that switch what is inside of DuckDB are skipped (`duckdb_inside` has the list), values are shown
+//! as DuckDB shows them, and NULLs come last where nothing says where.
 //!
 //! - Invariant: a directive that is not understood is named in the report; nothing is passed over in silence.
 //! - Invariant: a record is right only if its result was compared, or the script expects none.
@@ -13,6 +16,8 @@
 mod cells;
 mod compare;
 mod consequences;
+mod duckdb_inside;
+mod duckdb_text;
 mod outcome;
 mod report;
 mod runner;

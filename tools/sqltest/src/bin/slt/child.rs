@@ -39,6 +39,9 @@ fn script(path: &Path, arguments: &Arguments, sink: &mut Output) -> Result<(), S
         None => Flavour::of(path, &text),
     };
     let mut settings = vec![format!("SET statement_timeout = '{}s'", arguments.timeout)];
+    if flavour == Flavour::DuckDb {
+        settings.push("SET default_null_order = 'nulls_last'".to_owned());
+    }
     settings.extend(arguments.before.iter().cloned());
     let open = || open(arguments);
     let sessions = Sessions::open(open, settings).map_err(|error| error.to_string())?;

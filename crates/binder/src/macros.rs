@@ -1,0 +1,224 @@
+//! Calls of macros become what they stand for before anything is bound.
+//!
+//! Key decision: on the parsed query, with arguments in the places of parameters, so that a macro is no function: it may hold subqueries,
+//! aggregates and windows, and its arguments may be computed several times.
+
+use std::ops::ControlFlow;
+
+use sqlparser::ast::{
+    self, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, TableAlias, TableFactor,
+    VisitMut, VisitorMut, visit_expressions_mut,
+};
+use sqlparser::parser::Parser;
+use types::{CatalogView, MacroDefinition, MacroForm, SqlError, SqlResult, SqlState};
+
+use crate::dialect::Postgres;
+use crate::syntax::{NESTED_MAX, ident, syntax, unsupported};
+
+/// Macros that stand for calls of macros.
+const DEPTH_MAX: usize = 100;
+
+/// A query with what its calls of macros stand for; `None` where there are none.
+///
+/// # Errors
+/// 42883 for arguments that no form takes, 54001 for macros that call themselves.
+pub(crate) fn expanded(
+    query: &ast::Query,
+    catalog: &dyn CatalogView,
+) -> SqlResult<Option<Box<ast::Query>>> {
+    if !catalog.has_macros() {
+        return Ok(None);
+    }
+    let mut tree = Box::new(query.clone());
+    let mut expanding = Expanding { catalog, depth: 0, found: false };
+    match tree.visit(&mut expanding) {
+        ControlFlow::Continue(()) => Ok(expanding.found.then_some(tree)),
+        ControlFlow::Break(error) => Err(error),
+    }
+}
+
+struct Expanding<'a> {
+    catalog: &'a dyn CatalogView,
+    depth: usize,
+    found: bool,
+}
+
+impl VisitorMut for Expanding<'_> {
+    type Break = SqlError;
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<SqlError> {
+        match self.of_call(expr) {
+            Ok(None) => {}
+            Ok(Some(new)) => {
+                self.found = true;
+                *expr = new;
+            }
+            Err(error) => return ControlFlow::Break(error),
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<SqlError> {
+        match self.of_table(factor) {
+            Ok(None) => {}
+            Ok(Some(new)) => {
+                self.found = true;
+                *factor = new;
+            }
+            Err(error) => return ControlFlow::Break(error),
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Expanding<'_> {
+    fn of_call(&self, expr: &Expr) -> SqlResult<Option<Expr>> {
+        let Expr::Function(call) = expr else { return Ok(None) };
+        let FunctionArguments::List(list) = &call.args else { return Ok(None) };
+        let Some(definition) = self.definition(&call.name, false) else { return Ok(None) };
+        let is_plain = call.over.is_none()
+            && call.filter.is_none()
+            && call.within_group.is_empty()
+            && list.duplicate_treatment.is_none()
+            && list.clauses.is_empty();
+        if !is_plain {
+            return Err(unsupported("a call of a macro with anything but arguments"));
+        }
+        let (form, values) = chosen(&definition, &list.args)?;
+        let body = read(&form.body, |it| it.parse_expr())?;
+        let body = self.filled(body, form, values)?;
+        Ok(Some(Expr::Nested(Box::new(body))))
+    }
+
+    fn of_table(&self, factor: &TableFactor) -> SqlResult<Option<TableFactor>> {
+        let (name, arguments, alias) = match factor {
+            TableFactor::Table {
+                name, args: Some(args), alias, with_ordinality: false, ..
+            } => (name, &args.args, alias),
+            TableFactor::Function { name, args, alias, with_ordinality: false, .. } => {
+                (name, args, alias)
+            }
+            _ => return Ok(None),
+        };
+        let Some(definition) = self.definition(name, true) else { return Ok(None) };
+        let (form, values) = chosen(&definition, arguments)?;
+        let query = read(&form.body, |it| it.parse_query())?;
+        let own = TableAlias {
+            explicit: false,
+            name: Ident::with_quote('"', &definition.name),
+            columns: Vec::new(),
+            at: None,
+        };
+        Ok(Some(TableFactor::Derived {
+            // Arguments may be columns of what stands before the call.
+            lateral: !values.is_empty(),
+            subquery: self.filled(query, form, values)?,
+            alias: Some(alias.clone().unwrap_or(own)),
+            sample: None,
+        }))
+    }
+
+    fn definition(
+        &self,
+        name: &ast::ObjectName,
+        is_table: bool,
+    ) -> Option<stdx::sync::Arc<MacroDefinition>> {
+        match &name.0[..] {
+            [name] => self.catalog.macro_of(&ident(name.as_ident()?), is_table),
+            _ => None,
+        }
+    }
+
+    /// A body with its own macros expanded, and then the arguments in their places.
+    fn filled<T: VisitMut>(
+        &self,
+        mut body: T,
+        form: &MacroForm,
+        values: Vec<Expr>,
+    ) -> SqlResult<T> {
+        if self.depth == DEPTH_MAX {
+            let message = format!("more than {DEPTH_MAX} macros stand for one another");
+            return Err(SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, message));
+        }
+        let mut inner = Expanding { catalog: self.catalog, depth: self.depth + 1, found: false };
+        if let ControlFlow::Break(error) = body.visit(&mut inner) {
+            return Err(error);
+        }
+        let _ = visit_expressions_mut(&mut body, |expr| {
+            if let Expr::Identifier(name) = expr {
+                let name = ident(name);
+                let place = form.parameters.iter().position(|it| it.name == name);
+                if let Some(value) = place.and_then(|it| values.get(it)) {
+                    *expr = Expr::Nested(Box::new(value.clone()));
+                }
+            }
+            ControlFlow::<()>::Continue(())
+        });
+        Ok(body)
+    }
+}
+
+/// Reads what a macro stands for.
+fn read<T>(
+    text: &str,
+    parse: impl FnOnce(&mut Parser<'_>) -> Result<T, sqlparser::parser::ParserError>,
+) -> SqlResult<T> {
+    let parser = Parser::new(&Postgres).with_recursion_limit(NESTED_MAX);
+    parser.try_with_sql(text).and_then(|mut it| parse(&mut it)).map_err(|it| syntax(&it))
+}
+
+/// The first form that takes some arguments, and the values of its parameters.
+fn chosen<'m>(
+    definition: &'m MacroDefinition,
+    arguments: &[FunctionArg],
+) -> SqlResult<(&'m MacroForm, Vec<Expr>)> {
+    let mut named: Vec<(String, &Expr)> = Vec::new();
+    let mut placed: Vec<&Expr> = Vec::new();
+    for argument in arguments {
+        match argument {
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(it)) if named.is_empty() => placed.push(it),
+            FunctionArg::Named { name, arg: FunctionArgExpr::Expr(it), .. } => {
+                named.push((ident(name), it));
+            }
+            _ => return Err(unsupported("this argument of a macro")),
+        }
+    }
+    for form in &definition.forms {
+        if let Some(values) = values_of(form, &placed, &named) {
+            return Ok((form, values?));
+        }
+    }
+    let message = format!(
+        "macro {} does not take {} arguments, or not of these names",
+        definition.name,
+        arguments.len()
+    );
+    Err(SqlError::new(SqlState::UNDEFINED_FUNCTION, message))
+}
+
+/// The values of the parameters of a form; `None` where it does not take the arguments.
+fn values_of(
+    form: &MacroForm,
+    placed: &[&Expr],
+    named: &[(String, &Expr)],
+) -> Option<SqlResult<Vec<Expr>>> {
+    let is_known = |name: &str| {
+        form.parameters.iter().position(|it| it.name == name).is_some_and(|it| it >= placed.len())
+    };
+    if placed.len() > form.parameters.len() || !named.iter().all(|it| is_known(&it.0)) {
+        return None;
+    }
+    let mut values = Vec::with_capacity(form.parameters.len());
+    for (place, parameter) in form.parameters.iter().enumerate() {
+        let said = placed.get(place).copied();
+        let said = said.or_else(|| named.iter().find(|it| it.0 == parameter.name).map(|it| it.1));
+        values.push(match said {
+            Some(it) => it.clone(),
+            None => match read(parameter.default.as_deref()?, |it| it.parse_expr()) {
+                Ok(it) => it,
+                Err(error) => return Some(Err(error)),
+            },
+        });
+    }
+    Some(Ok(values))
+}

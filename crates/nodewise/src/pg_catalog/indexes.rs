@@ -1,0 +1,111 @@
+//! `pg_index`, and the statements that make indexes.
+
+use ::types::{Deferral, SqlResult};
+use arrow_array::RecordBatch;
+use binder::IndexItem;
+use storage::{IndexKind, Table, TableIndex};
+
+use super::oids;
+use super::relations::{all, full_name, index_oid, numbers, quoted};
+use super::shared::number;
+use crate::Session;
+use crate::index_text::{said, sql_of, sql_of_expression};
+use crate::views::ViewBuilder;
+
+/// The places of what an index is of; zero for an expression.
+fn item_places<'a>(
+    table: &'a Table,
+    index: &'a TableIndex,
+    items: &'a [IndexItem],
+) -> impl Iterator<Item = i64> + 'a {
+    index.columns.iter().zip(items).map(move |(id, item)| match item {
+        IndexItem::Column(name) => {
+            let place = table.columns.iter().position(|it| it.name == *name);
+            place.unwrap_or(id.index()) as i64 + 1
+        }
+        IndexItem::Expression(_) => 0,
+    })
+}
+
+/// The keys and indexes of all tables.
+pub(super) fn indexes(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("indexrelid", 'i'),
+        ("indrelid", 'i'),
+        ("indnatts", 'i'),
+        ("indnkeyatts", 'i'),
+        ("indisunique", 'b'),
+        ("indnullsnotdistinct", 'b'),
+        ("indisprimary", 'b'),
+        ("indisexclusion", 'b'),
+        ("indimmediate", 'b'),
+        ("indisclustered", 'b'),
+        ("indisvalid", 'b'),
+        ("indcheckxmin", 'b'),
+        ("indisready", 'b'),
+        ("indislive", 'b'),
+        ("indisreplident", 'b'),
+        ("indkey", 'k'),
+        ("indoption", 'k'),
+        ("indexprs", 't'),
+        ("indpred", 't'),
+        ("indclass", 'o'),
+        ("indcollation", 'o'),
+    ]);
+    for table in all(session) {
+        for index in &table.rules().indexes {
+            let columns = index.columns.len() as i64;
+            let (items, condition) = said(&table, index);
+            let expression = |it: &IndexItem| match it {
+                IndexItem::Expression(it) => Some(sql_of_expression(it)),
+                IndexItem::Column(_) => None,
+            };
+            let expressions: Vec<String> = items.iter().filter_map(expression).collect();
+            let expressions = (!expressions.is_empty()).then(|| expressions.join(", "));
+            let zeros = || numbers((0..columns).map(|_| 0), 0);
+            view.row([
+                number(index_oid(table.id, index)),
+                number(oids::table(table.id)),
+                number(columns),
+                number(columns),
+                index.kind.is_unique().into(),
+                false.into(),
+                (index.kind == IndexKind::PrimaryKey).into(),
+                false.into(),
+                (index.deferral == Deferral::None).into(),
+                false.into(),
+                true.into(),
+                false.into(),
+                true.into(),
+                true.into(),
+                false.into(),
+                // Vectors of PostgreSQL's catalog count from zero.
+                numbers(item_places(&table, index, &items), 0)?.into(),
+                zeros()?.into(),
+                expressions.into(),
+                condition.into(),
+                zeros()?.into(),
+                zeros()?.into(),
+            ]);
+        }
+    }
+    view.finish()
+}
+
+/// The statements that make indexes, by their numbers.
+pub(super) fn index_definitions(session: &Session) -> Vec<(i64, String)> {
+    let mut definitions = Vec::new();
+    for table in all(session) {
+        for index in &table.rules().indexes {
+            let unique = if index.kind.is_unique() { "UNIQUE " } else { "" };
+            let (items, condition) = sql_of(&table, index, quoted);
+            let definition = format!(
+                "CREATE {unique}INDEX {} ON {} USING inverted ({items}){condition}",
+                quoted(&index.name),
+                full_name(&table.name, ""),
+            );
+            definitions.push((index_oid(table.id, index), definition));
+        }
+    }
+    definitions
+}

@@ -1,0 +1,70 @@
+//! Macros outlast the program: by the log, by a checkpoint, and by an export; prepared statements follow them.
+
+use std::path::Path;
+
+use hardware::samples;
+use nodewise::{Database, DatabaseOptions, NoProgress, Session};
+use simulator::{DiskImage, SimulatedMachine};
+use stdx::sync::Arc;
+
+fn open(machine: &Arc<SimulatedMachine>) -> Arc<Database> {
+    let options = DatabaseOptions { workers: Some(2), ..DatabaseOptions::default() };
+    Database::open_dir(machine.clone(), Path::new("/db"), options, &NoProgress).unwrap()
+}
+
+fn machine(image: DiskImage) -> Arc<SimulatedMachine> {
+    SimulatedMachine::after_crash(samples::by_name("laptop").unwrap(), 1, image)
+}
+
+fn value(session: &mut Session, sql: &str) -> String {
+    let answer = session.query(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    let batch = answer.batches.first().expect("a row");
+    nodewise::text::Cells::new(batch.column(0)).text(0).unwrap_or("NULL".into())
+}
+
+fn run(session: &mut Session, sql: &str) {
+    session.execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+}
+
+const MADE: &str = "CREATE TABLE t (a INTEGER); INSERT INTO t VALUES (1), (2); \
+     CREATE MACRO more(x, y := 1) AS x + y, (x, y, z) AS x + y + z; \
+     CREATE MACRO \"Up\"(n) AS TABLE SELECT a FROM t WHERE a >= n; \
+     CREATE MACRO gone() AS 1; DROP MACRO gone";
+
+/// That they are there, and those that are not are not.
+fn check(database: &Arc<Database>) {
+    let mut session = database.session();
+    assert_eq!(value(&mut session, "SELECT more(1) + more(1, 2, 3)"), "8");
+    assert_eq!(value(&mut session, "SELECT count(*) FROM \"Up\"(2)"), "1");
+    assert_eq!(session.execute("SELECT gone()").unwrap_err().state.0, "42883");
+}
+
+#[test]
+fn macros_outlast_the_program() {
+    let first = machine(DiskImage::default());
+    let database = open(&first);
+    run(&mut database.session(), MADE);
+    check(&database);
+    drop(database);
+    let second = machine(first.crash(0));
+    let database = open(&second);
+    check(&database);
+    run(&mut database.session(), "CHECKPOINT");
+    drop(database);
+    check(&open(&machine(second.crash(0))));
+}
+
+#[test]
+fn what_was_prepared_follows_a_macro() {
+    let machine = SimulatedMachine::new(samples::by_name("laptop").unwrap(), 1);
+    let database = Database::open(machine, DatabaseOptions::default()).unwrap();
+    let mut session = database.session();
+    run(&mut session, "CREATE MACRO m(x) AS x + 1; PREPARE p AS SELECT m($1::integer)");
+    assert_eq!(value(&mut session, "EXECUTE p(1)"), "2");
+    assert_eq!(value(&mut session, "SELECT m(1)"), "2");
+    run(&mut database.session(), "CREATE OR REPLACE MACRO m(x) AS x * 10");
+    assert_eq!(value(&mut session, "SELECT m(1)"), "10");
+    assert_eq!(value(&mut session, "EXECUTE p(1)"), "10");
+    run(&mut session, "BEGIN; CREATE OR REPLACE MACRO m(x) AS 0; ROLLBACK");
+    assert_eq!(value(&mut session, "SELECT m(1)"), "10");
+}

@@ -1,0 +1,232 @@
+//! Structs, lists and maps read as DuckDB reads them, rows also as PostgreSQL does.
+//!
+//! A text is first cut into its parts, without asking what they are; then each is read as its type: one that was in quotes as
+//! the text within, any other without the blanks around it.
+
+use super::{StructType, held};
+use crate::array::{close_list, push_value};
+use crate::{DataType, SqlError, SqlResult, SqlState, Value};
+
+/// Makes a value of a type of a text that is not NULL.
+type Read<'r> = dyn FnMut(&str, DataType) -> SqlResult<Value> + 'r;
+
+/// A part of a text, and whether it was in quotes.
+struct Part {
+    text: String,
+    quoted: bool,
+}
+
+impl Part {
+    /// Whether it stands for NULL.
+    fn is_null(&self) -> bool {
+        !self.quoted && self.text.eq_ignore_ascii_case("null")
+    }
+}
+
+/// A text as a struct or row: `read` makes a value of a text that is not NULL.
+///
+/// # Errors
+/// 22P02 for what is none, and those of `read`.
+pub fn parse(text: &str, of: StructType, read: &mut Read<'_>) -> SqlResult<String> {
+    let wrong = || malformed(text, DataType::Struct(of));
+    let mut reader = Reader { rest: text };
+    let mut values: Vec<Option<Value>> = vec![None; of.fields().len()];
+    reader.skip_spaces();
+    let by_place = reader.take('(');
+    if !by_place && (of.is_row() || !reader.take('{')) {
+        return Err(wrong());
+    }
+    let (end, mut number) = (if by_place { ')' } else { '}' }, 0);
+    let mut more = !reader.closes(end);
+    while more {
+        let (place, part) = match by_place {
+            true => (Some(number), reader.part(&[',', ')'], of.is_row()).ok_or_else(wrong)?),
+            false => {
+                let name = reader.part(&[':'], false).ok_or_else(wrong)?;
+                reader.take(':');
+                (of.find(&name.text), reader.part(&[',', '}'], false).ok_or_else(wrong)?)
+            }
+        };
+        number += 1;
+        let place = place.filter(|it| values.get(*it).is_some_and(Option::is_none));
+        let place = place.ok_or_else(wrong)?;
+        // In a row, as PostgreSQL writes it, nothing at all is NULL.
+        let is_null = part.is_null() || of.is_row() && !part.quoted && part.text.is_empty();
+        values[place] = Some(match is_null {
+            true => Value::Null,
+            false => read(&part.text, of.fields()[place].data_type)?,
+        });
+        more = !reader.closes(end);
+        if more && !reader.take(',') {
+            return Err(wrong());
+        }
+    }
+    if !reader.is_at_end() || of.is_row() && number != values.len() {
+        return Err(wrong());
+    }
+    Ok(held(values.into_iter().map(|it| it.unwrap_or(Value::Null))))
+}
+
+/// A text in brackets as an array of one dimension.
+///
+/// # Errors
+/// As of [`parse`].
+pub fn parse_list(text: &str, element: DataType, read: &mut Read<'_>) -> SqlResult<String> {
+    let wrong = || malformed(text, element.array().unwrap_or(element));
+    let mut reader = Reader { rest: text };
+    let (mut out, mut count) = (String::new(), 0);
+    reader.skip_spaces();
+    if !reader.take('[') {
+        return Err(wrong());
+    }
+    let mut more = !reader.closes(']');
+    while more {
+        let part = reader.part(&[',', ']'], false).ok_or_else(wrong)?;
+        push_value(&mut out, &value(&part, element, read)?);
+        count += 1;
+        more = !reader.closes(']');
+        if more && !reader.take(',') {
+            return Err(wrong());
+        }
+    }
+    if !reader.is_at_end() {
+        return Err(wrong());
+    }
+    close_list(&mut out, 0, count)?;
+    Ok(out)
+}
+
+/// A text as the entries of a map: `{k=v}`.
+///
+/// # Errors
+/// As of [`parse`]; 22004 for a key that is NULL and 22000 for one that is there twice.
+pub fn parse_map(text: &str, of: StructType, read: &mut Read<'_>) -> SqlResult<String> {
+    let wrong = || malformed(text, DataType::Map(of));
+    let mut reader = Reader { rest: text };
+    let mut entries = Vec::new();
+    reader.skip_spaces();
+    if !reader.take('{') {
+        return Err(wrong());
+    }
+    let mut more = !reader.closes('}');
+    while more {
+        let mut pair = Vec::with_capacity(2);
+        for (ends, field) in [&['='][..], &[',', '}']].into_iter().zip(of.fields()) {
+            let part = reader.part(ends, false).ok_or_else(wrong)?;
+            reader.take('=');
+            pair.push(value(&part, field.data_type, read)?);
+        }
+        entries.push(pair);
+        more = !reader.closes('}');
+        if more && !reader.take(',') {
+            return Err(wrong());
+        }
+    }
+    if !reader.is_at_end() {
+        return Err(wrong());
+    }
+    let entries: Vec<String> = entries.into_iter().map(held).collect();
+    super::map_of(&entries)
+}
+
+fn value(part: &Part, of: DataType, read: &mut Read<'_>) -> SqlResult<Value> {
+    if part.is_null() { Ok(Value::Null) } else { read(&part.text, of) }
+}
+
+fn malformed(text: &str, of: DataType) -> SqlError {
+    let message = format!("malformed literal of {of}: \"{text}\"");
+    SqlError::new(SqlState::INVALID_TEXT, message)
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+}
+
+impl Reader<'_> {
+    fn skip_spaces(&mut self) {
+        self.rest = self.rest.trim_ascii_start();
+    }
+
+    fn take(&mut self, it: char) -> bool {
+        match self.rest.strip_prefix(it) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Takes what closes the value, if it is next.
+    fn closes(&mut self, end: char) -> bool {
+        self.skip_spaces();
+        self.take(end)
+    }
+
+    fn is_at_end(&mut self) -> bool {
+        self.skip_spaces();
+        self.rest.is_empty()
+    }
+
+    /// The part up to one of the characters that end it, outside of quotes and brackets. In a row, two quotes within quotes are
+    /// one, and blanks outside of quotes are part of it.
+    fn part(&mut self, ends: &[char], of_row: bool) -> Option<Part> {
+        if !of_row {
+            self.skip_spaces();
+        }
+        let quote = self.rest.chars().next().filter(|it| *it == '"' || *it == '\'' && !of_row);
+        if let Some(quote) = quote {
+            let before = self.rest;
+            self.take(quote);
+            if let Some(text) = self.quoted(quote, of_row) {
+                self.skip_spaces();
+                if self.rest.starts_with(ends) {
+                    return Some(Part { text, quoted: true });
+                }
+            }
+            // What goes on behind the quotes is no text in quotes.
+            self.rest = before;
+        }
+        let (mut depth, mut within, mut escaped) = (0usize, None, false);
+        for (at, it) in self.rest.char_indices() {
+            match it {
+                _ if escaped => escaped = false,
+                '\\' => escaped = true,
+                _ if within.is_some() => within = within.filter(|quote| *quote != it),
+                _ if depth == 0 && ends.contains(&it) => {
+                    let (text, rest) = self.rest.split_at(at);
+                    self.rest = rest;
+                    let text = if of_row { text } else { text.trim_ascii_end() };
+                    return Some(Part { text: text.to_owned(), quoted: false });
+                }
+                '"' | '\'' if depth > 0 => within = Some(it),
+                '{' | '[' | '(' => depth += 1,
+                '}' | ']' | ')' => depth = depth.checked_sub(1)?,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// The text up to the quote that ends it.
+    fn quoted(&mut self, quote: char, doubled: bool) -> Option<String> {
+        let mut text = String::new();
+        let mut all = self.rest.char_indices();
+        while let Some((at, it)) = all.next() {
+            match it {
+                '\\' => text.push(all.next()?.1),
+                _ if it == quote => {
+                    let rest = &self.rest[at + it.len_utf8()..];
+                    if doubled && rest.starts_with(quote) {
+                        text.push(all.next()?.1);
+                        continue;
+                    }
+                    self.rest = rest;
+                    return Some(text);
+                }
+                _ => text.push(it),
+            }
+        }
+        None
+    }
+}
