@@ -79,8 +79,8 @@ class Arrow(unittest.TestCase):
         self.assertEqual((row[:4], int(row[4]), row[5]), (("c", None, "x", None), 2**63, 3))
         self.con.register("lists", pa.table({"x": pa.array([[1, 2], [3]])}))
         self.assertEqual(self.con.sql("SELECT sum(x[1]) AS n FROM lists").fetchall(), [(4,)])
-        with self.assertRaises(nodewise.NotSupportedError):
-            self.con.register("odd", pa.table({"x": pa.array([{"a": 1}, {"a": 2}])}))
+        self.con.register("pairs", pa.table({"x": pa.array([{"a": 1}, {"a": 2}])}))
+        self.assertEqual(self.con.sql("SELECT sum((p.x).a) AS n FROM pairs p").fetchall(), [(3,)])
 
     @needs("pyarrow", "pandas")
     def test_pandas_there_and_back(self):
