@@ -1,5 +1,7 @@
 //! date_format: formats of `%` and a letter, as C's strftime has them.
 
+use std::str::Chars;
+
 use arrow_array::ArrayRef;
 use types::SqlResult;
 
@@ -7,30 +9,12 @@ use crate::calendar::{day_of_year, iso_week, iso_weekday};
 use crate::call::Call;
 use crate::error::invalid;
 use crate::template::{DAYS, MONTHS};
-use crate::texts::Texts;
 use crate::to_char::Moment;
 
 /// Texts by formats.
 pub(crate) fn date_format(call: &Call<'_>) -> SqlResult<ArrayRef> {
-    let (moments, formats) = (call.moments(0)?, call.texts(1)?);
-    call.map_texts(|row, out| {
-        let (days, micros) = moments.at(row);
-        push(&Moment::new(days, micros), formats.value(row), out)
-    })
-}
-
-fn push(moment: &Moment, format: &str, out: &mut Texts) -> SqlResult<()> {
-    let mut characters = format.chars();
-    while let Some(it) = characters.next() {
-        if it != '%' {
-            out.push_char(it)?;
-            continue;
-        }
-        let mut letter = characters.next();
-        let plain = letter == Some('-');
-        if plain {
-            letter = characters.next();
-        }
+    by_formats(call, |moment, characters, format| {
+        let (plain, mut letter) = begun(characters);
         let dot = letter == Some('.');
         if dot {
             letter = characters.next();
@@ -45,10 +29,36 @@ fn push(moment: &Moment, format: &str, out: &mut Texts) -> SqlResult<()> {
             Some(letter) => part(moment, letter, plain),
             None => None,
         };
-        let text = text.ok_or_else(|| invalid(format!("invalid date format \"{format}\"")))?;
-        out.push(&text)?;
+        text.ok_or_else(|| invalid(format!("invalid date format \"{format}\"")))
+    })
+}
+
+/// Texts by formats, of which `written` reads what stands behind a `%` and makes its text; it gets the whole format, too.
+pub(crate) fn by_formats(
+    call: &Call<'_>,
+    written: impl Fn(&Moment, &mut Chars<'_>, &str) -> SqlResult<String>,
+) -> SqlResult<ArrayRef> {
+    let (moments, formats) = (call.moments(0)?, call.texts(1)?);
+    call.map_texts(|row, out| {
+        let (days, micros) = moments.at(row);
+        let (moment, format) = (Moment::new(days, micros), formats.value(row));
+        let mut characters = format.chars();
+        while let Some(it) = characters.next() {
+            match it {
+                '%' => out.push(&written(&moment, &mut characters, format)?)?,
+                other => out.push_char(other)?,
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Whether a minus says that nothing is filled up, and the letter behind it.
+pub(crate) fn begun(characters: &mut Chars<'_>) -> (bool, Option<char>) {
+    match characters.next() {
+        Some('-') => (true, characters.next()),
+        letter => (false, letter),
     }
-    Ok(())
 }
 
 /// The fraction of a second in nanoseconds, or behind a dot as short as it is.
@@ -64,6 +74,16 @@ fn fraction(micro: i64, dot: bool, digits: Option<u32>) -> String {
     if dot { format!(".{shown}") } else { shown.to_owned() }
 }
 
+/// What letters stand for, with all else between them as it is.
+pub(crate) fn parts(moment: &Moment, letters: &str) -> Option<String> {
+    let text = letters.chars().map(|it| match it.is_ascii_alphabetic() {
+        true => part(moment, it, false),
+        false => Some(it.to_string()),
+    });
+    text.collect()
+}
+
+/// What a letter stands for; `plain` numbers are not filled up.
 pub(crate) fn part(moment: &Moment, letter: char, plain: bool) -> Option<String> {
     let number = |value: i64, width: usize| {
         let width = if plain { 0 } else { width };
@@ -73,17 +93,7 @@ pub(crate) fn part(moment: &Moment, letter: char, plain: bool) -> Option<String>
     let twelve = (moment.hour + 11) % 12 + 1;
     let weekday = iso_weekday(moment.days);
     let meridiem = if moment.hour >= 12 { "PM" } else { "AM" };
-    let parts = |letters: &str| -> Option<String> {
-        let mut text = String::new();
-        for letter in letters.chars() {
-            if letter.is_ascii_alphabetic() {
-                text.push_str(&part(moment, letter, false)?);
-            } else {
-                text.push(letter);
-            }
-        }
-        Some(text)
-    };
+    let parts = |letters: &str| parts(moment, letters);
     Some(match letter {
         'Y' => number(year, 4),
         'C' => number(year.div_euclid(100), 2),
