@@ -76,6 +76,17 @@ impl<'a> Binder<'a> {
         Ok(Expr { kind, data_type })
     }
 
+    /// Binds what nothing beside it gives a type: brackets around nothing are an array of INTEGER there, as DuckDB has it.
+    pub(super) fn alone(&mut self, expr: &'a ast::Expr) -> SqlResult<Expr> {
+        match expr {
+            ast::Expr::Array(it) if it.elem.is_empty() && !it.named => {
+                let data_type = DataType::Integer.array().unwrap_or(DataType::Integer);
+                Ok(super::literal::empty_array(data_type))
+            }
+            _ => self.declared(expr),
+        }
+    }
+
     /// `a[1]`, `a[1][2]`, `a[2:3]`, and parts of structs: `s['a']`, `(s).a`.
     pub(super) fn subscripted(
         &mut self,

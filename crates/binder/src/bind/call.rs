@@ -52,7 +52,10 @@ impl<'a> Binder<'a> {
         if let Some(of_items) = self.call_of_items(&name, &arguments, whole) {
             return of_items;
         }
-        let bound = self.together(&arguments)?;
+        let bound = match arguments[..] {
+            [one] if super::literal::is_empty_array(one) => vec![self.alone(one)?],
+            _ => self.together(&arguments)?,
+        };
         if let Some(made) = self.made_call(&name, &bound, whole) {
             return made;
         }

@@ -123,7 +123,7 @@ impl<'a> Binder<'a> {
         filters: bool,
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
-        let list = self.expr(list)?;
+        let list = self.alone(list)?;
         let (names, body) = lambda_of(function)?;
         let (list, items) = self.item_rows(list, whole)?;
         let attrs = [items.value, items.number];
@@ -194,7 +194,7 @@ impl<'a> Binder<'a> {
             let message = format!("aggregate function {name} does not exist");
             at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), whole)
         })?;
-        let list = self.expr(list)?;
+        let list = self.alone(list)?;
         let others =
             others.iter().copied().map(|it| self.expr(it)).collect::<SqlResult<Vec<_>>>()?;
         let (list, items) = self.item_rows(list, whole)?;

@@ -106,7 +106,7 @@ impl<'a> Binder<'a> {
             _ => return None,
         };
         let [of] = arguments else { return None };
-        Some(self.declared(of).map(|of| {
+        Some(self.alone(of).map(|of| {
             let name = Value::Text(named(&of).into());
             self.leave_out([of]);
             Expr::literal(name, DataType::Text)

@@ -170,11 +170,11 @@ impl<'a> Binder<'a> {
                     if self.each_column(expr, Some(alias), items)? => {}
                 SelectItem::UnnamedExpr(expr) => {
                     let name = super::names::of_expression(expr);
-                    items.push(Item { name, expr: self.declared(expr)? });
+                    items.push(Item { name, expr: self.alone(expr)? });
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
                     super::names::no_constant(alias)?;
-                    let expr = self.declared(expr)?;
+                    let expr = self.alone(expr)?;
                     self.level().aliases.push((ident(alias), expr.clone()));
                     items.push(Item { name: ident(alias), expr });
                 }
