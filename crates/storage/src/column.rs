@@ -243,6 +243,7 @@ impl Column {
             other => other.clone(),
         };
         let null_rows = self.null_rows.as_ref().map(|it| it.moved("nulls", body)).transpose()?;
+        let key_rows = self.key_rows.as_ref().map(|it| it.moved(body).map(Arc::new)).transpose()?;
         Ok(Self {
             name: self.name.clone(),
             encoding,
@@ -251,7 +252,7 @@ impl Column {
             iv: self.iv.moved("iv", body)?,
             null_rows,
             index: self.index.as_ref().map(|it| it.moved(body).map(Arc::new)).transpose()?,
-            key_rows: self.key_rows.clone(),
+            key_rows,
             ..*self
         })
     }

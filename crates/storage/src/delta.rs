@@ -15,7 +15,7 @@ use stdx::sync::Arc;
 use types::{ColumnId, ColumnStatistics, Deferral, SqlError, SqlResult};
 
 use crate::build::{BatchRows, Chained, ChunkReader, KeptRows, Piece, delta_columns, piece_of};
-use crate::domain::{Bounds, heap_of, joined, known_texts, plain_domain, text_domain};
+use crate::domain::{Bounds, Shared, heap_of, joined, known_texts, plain_domain, text_domain};
 use crate::new_keys::Arrived;
 use crate::partition::Router;
 use crate::place::ColumnPlace;
@@ -222,8 +222,7 @@ impl Table {
             let new = batches.iter().map(|it| piece_of(it.column(place), &schema));
             let new = new.collect::<SqlResult<Vec<Piece>>>()?;
             let placement = self.design.placement_of(topology, place, tail.number);
-            let parted = self.design.is_parted();
-            let turn = if parted { tail.number } else { context.turn.wrapping_add(place) };
+            let turn = self.design.turn_of(place, tail.number, context.turn);
             let column_place = ColumnPlace::new(context.allocator, &placement, turn);
             let (column, fact, same) = longer(old, &schema, new, column_place, context)?;
             columns.push(Arc::new(column));
@@ -311,13 +310,13 @@ impl Table {
         (first, arrivals): (usize, &[Arrival]),
         context: &BuildContext<'_>,
     ) -> SqlResult<Vec<Arc<Column>>> {
-        let topology = context.allocator.machine().topology();
         let mut columns = Vec::with_capacity(self.columns.len());
         for (place, old) in self.columns.iter().enumerate() {
-            let placement = self.design.placement_of(topology, place, 0);
-            let column_place = ColumnPlace::new(context.allocator, &placement, place);
+            let shared = Shared { design: &self.design, column: place };
+            let placement = shared.placement(context);
+            let column_place = shared.place(&placement, context);
             let arrived = (&mut *parts, first, arrivals);
-            let joined_as = self.joined_encoding(place, arrived, &column_place, context)?;
+            let joined_as = self.joined_encoding(arrived, (shared, &column_place), context)?;
             let texts = joined_as.1 as u64;
             let statistics = match arrivals {
                 // What was known is widened by what is known of the new rows.
@@ -348,11 +347,11 @@ impl Table {
     /// are made.
     fn joined_encoding(
         &self,
-        place: usize,
         (parts, first, arrivals): (&mut [Part], usize, &[Arrival]),
-        column_place: &ColumnPlace<'_>,
+        (shared, column_place): (Shared<'_>, &ColumnPlace<'_>),
         context: &BuildContext<'_>,
     ) -> SqlResult<(Encoding, usize)> {
+        let place = shared.column;
         let old = &self.columns[place];
         match &old.encoding {
             Encoding::Plain(_) => return Ok((plain_domain(parts, place), 0)),
@@ -363,7 +362,7 @@ impl Table {
         let known = parts[first..].iter().zip(arrivals).map(|(part, arrival)| {
             match arrival.same_texts[place] {
                 true => Ok(Some(part.translation(place).cloned())),
-                false => Ok(known_texts(heap, (part, place), column_place, context)?.map(Some)),
+                false => Ok(known_texts(heap, part, shared, context)?.map(Some)),
             }
         });
         if let Some(known) = known.collect::<SqlResult<Option<Vec<_>>>>()? {
@@ -373,7 +372,7 @@ impl Table {
             return Ok((old.encoding.clone(), heap.len()));
         }
         let columns: Vec<&Column> = parts.iter().map(|it| &*it.columns[place]).collect();
-        let (heap, translations) = text_domain(&columns, parts, column_place, context)?;
+        let (heap, translations) = text_domain(&columns, parts, (shared, column_place), context)?;
         for (part, translation) in parts.iter_mut().zip(translations) {
             set_translation(part, place, translation);
         }

@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use hardware::NodeId;
+use memory::Segment;
 use placement::Placement;
 use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicU64, Ordering as Memory};
@@ -22,33 +22,68 @@ use crate::part::{Part, Translation};
 use crate::place::ColumnPlace;
 use crate::{
     BLOCK_ROWS, BuildContext, Column, ColumnSchema, Dictionary, Encoding, IndexVector,
-    PlainStrings, StringHeap, Zones,
+    PlainStrings, StringHeap, TableDesign, Zones,
 };
 
 /// Ranges of numbers up to which distinct values are counted by a bit each: 8 MiB of bits.
 const BITMAP_VALUES: u64 = 1 << 26;
 
+/// A column of a table, by its number, for what its parts share of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Shared<'a> {
+    pub(crate) design: &'a TableDesign,
+    pub(crate) column: usize,
+}
+
+impl Shared<'_> {
+    /// How what the parts share is placed.
+    pub(crate) fn placement(&self, context: &BuildContext<'_>) -> Placement {
+        self.design.placement_of_shared(context.allocator.machine().topology(), self.column)
+    }
+
+    /// Memory for what the parts share.
+    pub(crate) fn place<'a>(
+        &self,
+        placement: &'a Placement,
+        context: &BuildContext<'a>,
+    ) -> ColumnPlace<'a> {
+        let turn = self.design.turn_of(self.column, 0, context.turn);
+        ColumnPlace::new(context.allocator, placement, turn)
+    }
+
+    /// Memory for the translation of a part: where the dictionary of the part goes.
+    pub(crate) fn of_part(
+        &self,
+        part: usize,
+        bytes: usize,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Segment> {
+        let topology = context.allocator.machine().topology();
+        let placement = self.design.placement_of(topology, self.column, part);
+        let turn = self.design.turn_of(self.column, part, context.turn);
+        ColumnPlace::new(context.allocator, &placement, turn).dictionary(bytes, 0)
+    }
+}
+
 /// The column of a table over those of its parts, and the way there from the codes of each part. `additive` says that
 /// no two parts share a value.
 pub(crate) fn domain(
     schema: &ColumnSchema,
-    column: usize,
+    shared: Shared<'_>,
     parts: &[Part],
     additive: bool,
     context: &BuildContext<'_>,
 ) -> SqlResult<(Column, Vec<Option<Translation>>)> {
+    let column = shared.column;
     let columns: Vec<&Column> = parts.iter().map(|it| &*it.columns[column]).collect();
-    let mut nodes: Vec<_> = parts.iter().flat_map(|it| it.nodes.iter().copied()).collect();
-    nodes.sort_unstable();
-    nodes.dedup();
-    let everywhere = if nodes.is_empty() { Placement::Os } else { Placement::Interleaved(nodes) };
-    let place = ColumnPlace::new(context.allocator, &everywhere, 0);
+    let placement = shared.placement(context);
+    let place = shared.place(&placement, context);
     let mut translations = vec![None; parts.len()];
     let (encoding, code_count, distinct) = match &columns[0].encoding {
         Encoding::Plain(_) => (plain_domain(parts, column), 0, None),
         Encoding::Dictionary(Dictionary::Text(_)) => {
             let heap;
-            (heap, translations) = text_domain(&columns, parts, &place, context)?;
+            (heap, translations) = text_domain(&columns, parts, (shared, &place), context)?;
             let count = heap.len();
             (Encoding::Dictionary(Dictionary::Text(heap)), count, Some(count as u64))
         }
@@ -106,7 +141,7 @@ pub(crate) fn heap_of(column: &Column) -> &StringHeap {
 pub(crate) fn text_domain(
     columns: &[&Column],
     parts: &[Part],
-    place: &ColumnPlace<'_>,
+    (shared, place): (Shared<'_>, &ColumnPlace<'_>),
     context: &BuildContext<'_>,
 ) -> SqlResult<(StringHeap, Vec<Option<Translation>>)> {
     let parallel = context.parallel;
@@ -130,26 +165,20 @@ pub(crate) fn text_domain(
             }
             code as u32
         });
-        translation(codes, (&parts[part].nodes, place), part, context).map(Some)
+        translation(codes, shared, parts[part].number, context).map(Some)
     })?;
     Ok((heap, translations))
 }
 
-/// The codes of the table for those of a part, in memory on the nodes of the part, or where its column is if it has none.
+/// The codes of the table for those of a part, in memory where the part's dictionary goes.
 fn translation(
     codes: impl ExactSizeIterator<Item = u32>,
-    (nodes, column): (&[NodeId], &ColumnPlace<'_>),
+    shared: Shared<'_>,
     part: usize,
     context: &BuildContext<'_>,
 ) -> SqlResult<Translation> {
     let len = codes.len();
-    let mut segment = match nodes {
-        [] => column.dictionary(len * 4, 0)?,
-        nodes => {
-            let placement = Placement::Interleaved(nodes.to_vec());
-            ColumnPlace::new(context.allocator, &placement, part).dictionary(len * 4, 0)?
-        }
-    };
+    let mut segment = shared.of_part(part, len * 4, context)?;
     for (out, code) in segment.as_mut_slice::<u32>()[..len].iter_mut().zip(codes) {
         *out = code;
     }
@@ -159,16 +188,16 @@ fn translation(
 /// The translation of a part's column of texts to a dictionary, if that has all its texts.
 pub(crate) fn known_texts(
     heap: &StringHeap,
-    (part, column): (&Part, usize),
-    place: &ColumnPlace<'_>,
+    part: &Part,
+    shared: Shared<'_>,
     context: &BuildContext<'_>,
 ) -> SqlResult<Option<Translation>> {
-    let own = heap_of(&part.columns[column]);
+    let own = heap_of(&part.columns[shared.column]);
     let code = |it| heap.find(own.bytes_at(it)).map(|it| it as u32);
     let Some(codes) = (0..own.len()).map(code).collect::<Option<Vec<u32>>>() else {
         return Ok(None);
     };
-    translation(codes.into_iter(), (&part.nodes, place), part.number, context).map(Some)
+    translation(codes.into_iter(), shared, part.number, context).map(Some)
 }
 
 /// What follows from the facts of columns, those of the parts in their order, about all of them together.

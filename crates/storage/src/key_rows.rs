@@ -6,6 +6,9 @@
 
 use memory::Segment;
 use stdx::sync::Arc;
+use types::SqlResult;
+
+use crate::dictionary::Move;
 
 /// From the keys of a table in parts to their rows: the keys are all integers from the least to the greatest, each once.
 #[derive(Debug)]
@@ -41,6 +44,11 @@ impl KeyRows {
     /// The least key.
     pub fn min(&self) -> i64 {
         self.min
+    }
+
+    /// The same over another segment with the same bytes.
+    pub(crate) fn moved(&self, body: &mut Move<'_>) -> SqlResult<Self> {
+        Ok(Self { segment: body("key rows", &self.segment)?, ..*self })
     }
 
     /// The memory behind it.

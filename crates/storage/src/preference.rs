@@ -148,6 +148,8 @@ pub struct TableDesign {
     pub partitioning: Partitioning,
     /// The nodes that the parts are dealt to; none for all.
     pub part_nodes: Vec<NodeId>,
+    /// The turn in which each part was dealt to them, where some have got other numbers since; none where that is its number.
+    pub part_turns: Vec<u32>,
     /// How its columns are placed.
     pub preference: Preference,
 }
@@ -182,6 +184,7 @@ impl TableDesign {
     pub(crate) const PLAIN: Self = Self {
         partitioning: Partitioning::None,
         part_nodes: Vec::new(),
+        part_turns: Vec::new(),
         preference: Preference::NONE,
     };
 
@@ -219,9 +222,11 @@ impl TableDesign {
             _ => false,
         };
         match self.preference.wishes.iter().rev().find(covers).map(|it| &it.placement) {
-            Some(Placement::RoundRobin(nodes)) => place_of_part(topology, nodes, part),
+            Some(Placement::RoundRobin(nodes)) => {
+                place_of_part(topology, nodes, self.turn_of_part(part))
+            }
             Some(other) if !other.nodes().is_empty() => other.nodes().to_vec(),
-            _ => place_of_part(topology, &self.part_nodes, part),
+            _ => self.dealt_place(topology, part),
         }
     }
 
@@ -237,13 +242,65 @@ impl TableDesign {
         }
         match self.preference.base() {
             base @ (Placement::Os | Placement::Interleaved(_)) => base.clone(),
-            _ if self.is_parted() => match place_of_part(topology, &self.part_nodes, part) {
+            _ if self.is_parted() => match self.dealt_place(topology, part) {
                 nodes if nodes.is_empty() => Placement::Os,
                 nodes => Placement::Interleaved(nodes),
             },
             Placement::Parts(nodes) => Placement::RoundRobin(nodes.clone()),
             base => base.clone(),
         }
+    }
+}
+
+impl TableDesign {
+    /// How what the parts share of a column is placed: as the column of a table in one piece, else dealt round all nodes that
+    /// the parts of the column are on.
+    pub(crate) fn placement_of_shared(&self, topology: &Topology, column: usize) -> Placement {
+        if !self.is_parted() {
+            return self.placement_of(topology, column, 0);
+        }
+        let mut nodes = Vec::new();
+        for part in 0..self.partitioning.parts() {
+            match self.placement_of(topology, column, part) {
+                Placement::Os => return Placement::Os,
+                Placement::RoundRobin(named) => {
+                    nodes.extend(place_of_part(topology, &named, self.turn_of_part(part)));
+                }
+                placement => nodes.extend(places(topology, placement.nodes()).concat()),
+            }
+        }
+        nodes.sort_unstable();
+        nodes.dedup();
+        Placement::Interleaved(nodes)
+    }
+
+    /// How many units were dealt before a column of a part, where `dealt` columns were before those of the table: parts are
+    /// dealt as a whole.
+    pub(crate) fn turn_of(&self, column: usize, part: usize, dealt: usize) -> usize {
+        if self.is_parted() { self.turn_of_part(part) } else { dealt.wrapping_add(column) }
+    }
+
+    fn turn_of_part(&self, part: usize) -> usize {
+        self.part_turns.get(part).map_or(part, |it| *it as usize)
+    }
+
+    /// Where a part was dealt to.
+    fn dealt_place(&self, topology: &Topology, part: usize) -> Vec<NodeId> {
+        place_of_part(topology, &self.part_nodes, self.turn_of_part(part))
+    }
+
+    /// The turns of the parts once the parts `old` have become as many as `new`, all others having stayed where they are: the
+    /// first of the new ones stays there, too, and others are dealt as if they were new behind all.
+    pub(crate) fn turns_with(&self, old: Range<usize>, new: Range<usize>) -> Vec<u32> {
+        let parts = self.partitioning.parts();
+        let turns = |parts: Range<usize>| parts.map(|it| self.turn_of_part(it) as u32);
+        let next = turns(0..parts).max().map_or(0, |it| it + 1);
+        let fresh = (0..new.len().saturating_sub(1) as u32).map(|it| next.wrapping_add(it));
+        let first = turns(old.start..old.start + 1);
+        let all = turns(0..old.start).chain(first).chain(fresh).chain(turns(old.end..parts));
+        let all: Vec<u32> = all.collect();
+        let are_numbers = all.iter().enumerate().all(|(part, turn)| part == *turn as usize);
+        if are_numbers { Vec::new() } else { all }
     }
 }
 
@@ -314,6 +371,40 @@ mod tests {
         let design = TableDesign { preference, part_nodes: nodes(&[2]), ..design };
         assert_eq!(design.nodes_of_part(&machine, 5), nodes(&[3]));
         assert_eq!(design.nodes_of_part(&machine, 4), nodes(&[2]));
+        assert_eq!(design.placement_of_shared(&machine, 0), Placement::Interleaved(nodes(&[2, 3])));
+    }
+
+    #[test]
+    fn what_parts_share_is_where_the_column_is_demanded() {
+        let machine = samples::four_sockets();
+        let nodes = |ids: &[u16]| ids.iter().map(|&it| NodeId(it)).collect::<Vec<_>>();
+        let preference = Preference::default().with(PlaceTarget::Table, on(&[2]), false);
+        let whole = TableDesign { preference: preference.clone(), ..TableDesign::default() };
+        assert_eq!(whole.placement_of_shared(&machine, 0), on(&[2]));
+        let partitioning = Partitioning::RoundRobin { parts: 2 };
+        let parted = TableDesign { partitioning, ..TableDesign::default() };
+        assert_eq!(parted.placement_of_shared(&machine, 0), Placement::Interleaved(nodes(&[0, 1])));
+        let column = preference.with(PlaceTarget::Column(ColumnId(1)), on(&[3]), false);
+        let parted = TableDesign { preference: column, ..parted };
+        assert_eq!(parted.placement_of_shared(&machine, 1), Placement::Interleaved(nodes(&[3])));
+        let preference = Preference::new(Placement::Os);
+        let left = TableDesign { preference, ..parted };
+        assert_eq!(left.placement_of_shared(&machine, 1), Placement::Os);
+        assert_eq!((left.turn_of(4, 1, 2), whole.turn_of(4, 0, 2)), (1, 6));
+    }
+
+    #[test]
+    fn parts_that_get_other_numbers_stay_where_they_are() {
+        let bounds = |count| (0..count).map(types::Value::Integer).collect();
+        let ranges = |count| Partitioning::Range { column: ColumnId(0), bounds: bounds(count) };
+        let four = TableDesign { partitioning: ranges(3), ..TableDesign::default() };
+        assert_eq!(four.turns_with(3..4, 3..5), Vec::<u32>::new());
+        let part_turns = four.turns_with(1..2, 1..3);
+        assert_eq!(part_turns, [0, 1, 4, 2, 3]);
+        let five = TableDesign { partitioning: ranges(4), part_turns, ..four };
+        assert_eq!(five.nodes_of_part(&samples::four_sockets(), 3), [NodeId(2)]);
+        assert_eq!(five.turns_with(0..2, 0..1), [0, 4, 2, 3]);
+        assert_eq!(five.turns_with(1..3, 1..2), Vec::<u32>::new());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use memory::Segment;
 use stdx::sync::Arc;
 use types::{ColumnId, ColumnInfo, SqlError, SqlResult, SqlState, TableId, TableInfo, Value};
 
-use crate::domain::{domain, heap_of, plain_domain};
+use crate::domain::{Shared, domain, heap_of, plain_domain};
 use crate::part::{Part, Replica};
 use crate::{
     BLOCK_ROWS, BuildContext, Column, ColumnSchema, DenseKey, Dictionary, Encoding, ItemTraffic,
@@ -90,7 +90,8 @@ impl Table {
             context.check_cancelled()?;
             let key = design.partitioning.columns();
             let additive = key.len() == 1 && key[0].index() == place;
-            let (column, translations) = domain(schema, place, &parts, additive, context)?;
+            let shared = Shared { design: &design, column: place };
+            let (column, translations) = domain(schema, shared, &parts, additive, context)?;
             columns.push(Arc::new(column));
             for (part, translation) in parts.iter_mut().zip(translations) {
                 Arc::make_mut(&mut part.translations).push(translation);

@@ -25,6 +25,9 @@ pub(crate) struct TableForm {
     columns: Vec<(String, DataType, bool)>,
     parts: PartsForm,
     part_nodes: Vec<u16>,
+    /// The turns in which parts were dealt to them, where those are not their numbers.
+    #[serde(default)]
+    part_turns: Vec<u32>,
     base: PlacementForm,
     wishes: Vec<(TargetForm, PlacementForm, bool)>,
     rules: RulesForm,
@@ -141,6 +144,7 @@ impl TableForm {
             columns: columns.collect(),
             parts: PartsForm::of(table.partitioning())?,
             part_nodes: numbers(&table.design().part_nodes),
+            part_turns: table.design().part_turns.clone(),
             base: PlacementForm::of(preference.base()),
             wishes: preference.wishes().iter().map(wish).collect(),
             rules: RulesForm::of(table.rules()),
@@ -163,7 +167,8 @@ impl TableForm {
         for (target, placement, deferred) in &self.wishes {
             preference = preference.with(target.read(), placement.read(topology), *deferred);
         }
-        Ok(TableDesign { partitioning, part_nodes: nodes(&self.part_nodes, topology), preference })
+        let (part_nodes, part_turns) = (nodes(&self.part_nodes, topology), self.part_turns.clone());
+        Ok(TableDesign { partitioning, part_nodes, part_turns, preference })
     }
 
     pub(crate) fn rules(&self) -> SqlResult<Arc<Rules>> {

@@ -11,9 +11,9 @@ use super::context::BuildContext;
 use super::convert::piece_of;
 use super::piece::{Piece, Pieces};
 use super::text::near_unique;
-use crate::domain::domain;
+use crate::domain::{Shared, domain};
 use crate::place::ColumnPlace;
-use crate::{BLOCK_ROWS, Column, ColumnSchema, ItemTraffic, Part, Table};
+use crate::{BLOCK_ROWS, Column, ColumnSchema, ItemTraffic, Part, PlaceTarget, Table};
 
 /// Rows that are converted at a time.
 const CHUNK_ROWS: usize = 8 * BLOCK_ROWS;
@@ -155,10 +155,7 @@ impl Table {
         parts
             .map(|(part, pieces)| {
                 let placement = self.design.placement_of(topology, place, part.number);
-                let turn = match self.design.is_parted() {
-                    true => part.number,
-                    false => context.turn.wrapping_add(place),
-                };
+                let turn = self.design.turn_of(place, part.number, context.turn);
                 let column_place = ColumnPlace::new(context.allocator, &placement, turn);
                 let (pieces, context) = (Pieces::new(pieces), *context);
                 let build = ColumnBuild { schema, pieces, context, place: column_place, plain };
@@ -193,7 +190,8 @@ impl Table {
                 Arc::new(Column { statistics, ..Column::clone(&built[0]) })
             }
             true => {
-                let (column, translations) = domain(schema, place, &parts, false, context)?;
+                let shared = Shared { design: &self.design, column: place };
+                let (column, translations) = domain(schema, shared, &parts, false, context)?;
                 for (part, translation) in parts.iter_mut().zip(translations) {
                     let all = Arc::make_mut(&mut part.translations);
                     all.resize(part.columns.len(), None);
@@ -208,7 +206,8 @@ impl Table {
             true => self.traffic.clone(),
             false => Arc::new(ItemTraffic::new(self.partitioning().parts(), columns.len())),
         };
-        Ok(Self { traffic, ..self.version(parts, columns) })
+        let table = Self { traffic, ..self.version(parts, columns) };
+        table.follow_preference(&PlaceTarget::Column(ColumnId(place as u16)), context)
     }
 }
 

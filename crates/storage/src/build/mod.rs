@@ -31,7 +31,7 @@ use types::{DataType, SqlError, SqlResult, SqlState};
 use crate::parallel::try_map;
 use crate::partition::Router;
 use crate::place::ColumnPlace;
-use crate::{Column, ColumnSchema, Encoding, Part, Table, TableDesign};
+use crate::{Column, ColumnSchema, Encoding, Part, PlaceTarget, Table, TableDesign};
 
 pub(crate) use column::ColumnBuild;
 pub use column_change::ColumnChange;
@@ -110,7 +110,7 @@ pub(crate) fn build_designed(
             Table::parted(name, schema, columns, design, &reader.context)?
         }
     };
-    table.follow_preference(&reader.context)
+    table.follow_preference(&PlaceTarget::Table, &reader.context)
 }
 
 /// Builds the columns of a delta of a part: its texts are kept as those of the part.
@@ -144,7 +144,7 @@ fn build_columns(
             let pieces = Pieces::new(tasks.by_ref().take(chunks).flatten().collect());
             let number = main.map_or(0, Part::number);
             let placement = design.placement_of(topology, column, number);
-            let turn = if design.is_parted() { number } else { context.turn.wrapping_add(column) };
+            let turn = design.turn_of(column, number, context.turn);
             let place = ColumnPlace::new(context.allocator, &placement, turn);
             let is_text = schema.data_type.stored().is_text() || schema.data_type == DataType::Null;
             let is_plain = |it: &Part| matches!(it.columns[column].encoding, Encoding::Plain(_));

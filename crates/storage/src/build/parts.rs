@@ -15,7 +15,6 @@ use crate::parallel::try_map;
 use crate::partition::Router;
 use crate::place::ColumnPlace;
 use crate::{BLOCK_ROWS, Column, ColumnSchema, Encoding, Part, Serial, TableDesign};
-use placement::Placement;
 
 /// Rows of an old part that are decoded as one task.
 const CHUNK_ROWS: usize = 8 * BLOCK_ROWS;
@@ -45,20 +44,25 @@ pub(crate) fn build(
     Ok(columns)
 }
 
-/// A part without rows whose texts are kept as those of another.
+/// A part without rows, by its number in a design, whose texts are kept as those of another.
 pub(crate) fn empty_part(
     like: &Part,
     schema: &[ColumnSchema],
+    (design, number): (&TableDesign, usize),
     context: &BuildContext<'_>,
 ) -> SqlResult<Part> {
-    let empty = |(schema, like): (&ColumnSchema, &Arc<Column>)| {
-        let place = ColumnPlace::new(context.allocator, &Placement::Os, 0);
+    let topology = context.allocator.machine().topology();
+    let empty = |(column, (schema, like)): (usize, (&ColumnSchema, &Arc<Column>))| {
+        let placement = design.placement_of(topology, column, number);
+        let turn = design.turn_of(column, number, 0);
+        let place = ColumnPlace::new(context.allocator, &placement, turn);
         let plain = Some(matches!(like.encoding, Encoding::Plain(_)));
         let pieces = Pieces::new(Vec::new());
         ColumnBuild { schema, pieces, context: *context, place, plain }.finish().map(Arc::new)
     };
-    let columns = schema.iter().zip(like.columns.iter()).map(empty).collect::<SqlResult<_>>()?;
-    Ok(Part::new(columns, like.number, 0, Vec::new()))
+    let columns = schema.iter().zip(like.columns.iter()).enumerate().map(empty);
+    let columns = columns.collect::<SqlResult<_>>()?;
+    Ok(Part::new(columns, number, 0, Vec::new()))
 }
 
 /// The rows of each part in each chunk.
@@ -97,7 +101,8 @@ impl PartsBuild<'_> {
             let pieces = Pieces::new(std::mem::take(&mut *input[index].lock()));
             let part = growing[index];
             let placement = self.design.placement_of(self.topology(), column, part);
-            let place = ColumnPlace::new(context.allocator, &placement, part);
+            let turn = self.design.turn_of(column, part, 0);
+            let place = ColumnPlace::new(context.allocator, &placement, turn);
             let schema = &self.reader.schema[column];
             ColumnBuild { schema, pieces, context, place, plain }.finish().map(Arc::new)
         };

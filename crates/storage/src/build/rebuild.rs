@@ -12,7 +12,7 @@ use super::sources::{BatchRows, Chained, KeptRows};
 use super::{build_designed, build_table, parts};
 use crate::partition::Router;
 use crate::preference::check_nodes;
-use crate::{ColumnSchema, Part, Partitioning, Table, TableDesign};
+use crate::{ColumnSchema, Part, Partitioning, PlaceTarget, Table, TableDesign};
 
 impl Table {
     /// A table without rows.
@@ -82,7 +82,8 @@ impl Table {
         let reader = ChunkReader::new(&schema, new, context);
         let columns = parts::build(&reader, &router, &design, self.parts())?;
         let table = Self::parted(&self.name, &schema, columns, design, context)?;
-        let table = Self { id: self.id, ..table }.follow_preference(context)?;
+        let table =
+            Self { id: self.id, ..table }.follow_preference(&PlaceTarget::Table, context)?;
         table.with_rules(self.rules().clone(), context)
     }
 
@@ -102,7 +103,12 @@ impl Table {
             }
             _ => self.preference().for_new_parts(nodes),
         };
-        let design = TableDesign { partitioning: partitioning.clone(), part_nodes, preference };
+        let design = TableDesign {
+            partitioning: partitioning.clone(),
+            part_nodes,
+            part_turns: Vec::new(),
+            preference,
+        };
         let schema = self.schema();
         let table =
             build_designed(&self.name, &schema, &KeptRows::new(self, &[]), design, context)?;
@@ -169,13 +175,15 @@ impl Table {
         let schema = self.schema();
         let preference = self.preference().for_other_parts(renumber).followed();
         let part_nodes = self.design().part_nodes.clone();
-        let design = TableDesign { partitioning, part_nodes, preference };
+        let part_turns = self.design().turns_with(old.clone(), new.clone());
+        let design = TableDesign { partitioning, part_nodes, part_turns, preference };
         // As if the parts were there and empty: each gets the rows that the router deals to it.
-        let empty = parts::empty_part(&self.parts()[old.start], &schema, context)?;
-        let before = self.parts()[..old.start].iter();
-        let fresh = new.clone().map(|_| &empty);
-        let behind = self.parts()[old.end..].iter();
-        let parts: Vec<Part> = before.chain(fresh).chain(behind).cloned().collect();
+        let empty = |number| {
+            parts::empty_part(&self.parts()[old.start], &schema, (&design, number), context)
+        };
+        let fresh = new.map(empty).collect::<SqlResult<Vec<Part>>>()?;
+        let (before, behind) = (&self.parts()[..old.start], &self.parts()[old.end..]);
+        let parts = [before, &fresh, behind].concat();
         let Some(router) = Router::new(&design.partitioning, &schema, 0)? else {
             return Err(SqlError::internal("a table of ranges has no router"));
         };
@@ -183,7 +191,13 @@ impl Table {
         let reader = ChunkReader::new(&schema, &rows, context);
         let columns = parts::build(&reader, &router, &design, &parts)?;
         let table = Self::parted(&self.name, &schema, columns, design, context)?;
-        let table = Self { id: self.id, ..table }.follow_preference(context)?;
+        let table = Self { id: self.id, ..table };
+        let table = match self.preference().rows().next() {
+            None => table,
+            // Parts that stay lie where rows were demanded that have other numbers now.
+            Some(_) => table.follow_deferred(context)?,
+        };
+        let table = table.follow_preference(&PlaceTarget::Table, context)?;
         table.with_rules(self.rules().clone(), context)
     }
 

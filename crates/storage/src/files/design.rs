@@ -18,13 +18,16 @@ use crate::{
 
 /// How a table is cut and placed.
 pub(super) fn design_record(design: &TableDesign) -> Record {
-    let TableDesign { partitioning, part_nodes, preference } = design;
+    let TableDesign { partitioning, part_nodes, part_turns, preference } = design;
     let wishes = preference.wishes().iter().map(wish_record).collect();
-    Record::default()
+    let record = Record::default()
         .record("partitioning", partitioning_record(partitioning))
-        .words("part nodes", words_of(part_nodes))
-        .record("base", placement_record(preference.base()))
-        .list("wishes", wishes)
+        .words("part nodes", words_of(part_nodes));
+    let record = match part_turns.is_empty() {
+        true => record,
+        false => record.words("part turns", part_turns.clone()),
+    };
+    record.record("base", placement_record(preference.base())).list("wishes", wishes)
 }
 
 /// The design of a record, for a table of some columns. Nodes that this machine does not have are left out, as a
@@ -37,10 +40,14 @@ pub(super) fn read_design(
     let partitioning = record.take_record("partitioning", read_partitioning)?;
     partitioning.check(schema).map_err(|it| damaged(it.message))?;
     let part_nodes = nodes_of(record.take_words("part nodes")?, topology)?;
+    let part_turns = match record.has("part turns") {
+        true => record.take_words("part turns")?,
+        false => Vec::new(),
+    };
     let base = record.take_record("base", |it| read_placement(it, topology))?;
     let wish = |it: &mut Record| read_wish(it, schema.len(), partitioning.parts(), topology);
     let preference = Preference::of(base, record.take_each("wishes", wish)?);
-    Ok(TableDesign { partitioning, part_nodes, preference })
+    Ok(TableDesign { partitioning, part_nodes, part_turns, preference })
 }
 
 fn words_of(nodes: &[NodeId]) -> Vec<u32> {

@@ -8,14 +8,14 @@ use super::design::{column_id, design_record, read_design, read_rules, rules_rec
 use super::medium::{Sink, Source, damaged, in_file};
 use super::record::Record;
 use super::values::{read_statistics, read_type, statistics_record, type_record};
+use crate::domain::Shared;
 use crate::part::Translation;
 use crate::place::ColumnPlace;
 use crate::tail::is_looked_through;
 use crate::{
-    BLOCK_ROWS, BuildContext, Column, ColumnSchema, Deletions, ItemTraffic, Part, Rules, Table,
-    TableDesign,
+    BLOCK_ROWS, BuildContext, Column, ColumnSchema, Deletions, ItemTraffic, Part, PlaceTarget,
+    Rules, Table, TableDesign,
 };
-use placement::Placement;
 use stdx::sync::Arc;
 
 /// What tells the file of a part from all others.
@@ -144,7 +144,7 @@ pub fn read_table(
         read.push(in_file(*source, head.part(number, *source, context))?);
     }
     let table = in_file(file, head.table(read, reader, context))?;
-    table.follow_preference(context)
+    table.follow_preference(&PlaceTarget::Table, context)
 }
 
 /// What the file of a table says of a part.
@@ -229,7 +229,7 @@ impl Head {
         let mut columns = Vec::with_capacity(records.len());
         for (place, (mut record, schema)) in records.into_iter().zip(&self.schema).enumerate() {
             let placement = self.design.placement_of(topology, place, number);
-            let turn = if parted { number } else { context.turn.wrapping_add(place) };
+            let turn = self.design.turn_of(place, number, context.turn);
             let to = ColumnPlace::new(context.allocator, &placement, turn);
             let column = ColumnReader { schema, place: to, parts: None, context };
             let column = column.read(&mut record, &mut reader)?;
@@ -258,7 +258,8 @@ impl Head {
     ) -> SqlResult<Table> {
         self.check_positions(&parts)?;
         for (head, part) in self.parts.iter().zip(&mut parts) {
-            part.translations = read_translations(head, part, &mut reader, context)?.into();
+            let read = read_translations(head, (part, &self.design), &mut reader, context)?;
+            part.translations = read.into();
         }
         let rows = parts.iter().map(|it| it.live_rows() as u64).sum();
         let (shared, facts) = (reader.meta.take_list("shared")?, reader.meta.take_list("facts")?);
@@ -317,10 +318,11 @@ impl Head {
         if records.len() != self.schema.len() {
             return Err(damaged("it has other columns than its parts"));
         }
-        let everywhere = everywhere(parts.iter().flat_map(|it| it.nodes.iter().copied()));
         let mut columns = Vec::with_capacity(records.len());
         for (place, (mut record, schema)) in records.into_iter().zip(&self.schema).enumerate() {
-            let to = ColumnPlace::new(context.allocator, &everywhere, 0);
+            let of_all = Shared { design: &self.design, column: place };
+            let placement = of_all.placement(context);
+            let to = of_all.place(&placement, context);
             let column = ColumnReader { schema, place: to, parts: Some((place, parts)), context };
             let mut column = column.read(&mut record, reader)?;
             record.close()?;
@@ -353,24 +355,18 @@ fn with_facts(part: &Part, facts: Vec<Record>) -> SqlResult<Vec<Arc<Column>>> {
     part.columns.iter().zip(facts).map(column).collect()
 }
 
-/// On all of some nodes.
-fn everywhere(nodes: impl Iterator<Item = hardware::NodeId>) -> Placement {
-    let mut nodes: Vec<_> = nodes.collect();
-    nodes.sort_unstable();
-    nodes.dedup();
-    if nodes.is_empty() { Placement::Os } else { Placement::Interleaved(nodes) }
-}
-
 fn read_translations(
     head: &PartHead,
-    part: &Part,
+    (part, design): (&Part, &TableDesign),
     reader: &mut Reader<'_>,
     context: &BuildContext<'_>,
 ) -> SqlResult<Vec<Option<Translation>>> {
     let mut translations: Vec<Option<Translation>> = vec![None; part.columns.len()];
-    let placement = everywhere(part.nodes.iter().copied());
-    let place = ColumnPlace::new(context.allocator, &placement, 0);
+    let topology = context.allocator.machine().topology();
     for &(column, len) in &head.translations {
+        let placement = design.placement_of(topology, column, part.number);
+        let turn = design.turn_of(column, part.number, context.turn);
+        let place = ColumnPlace::new(context.allocator, &placement, turn);
         let mut entries = reader.take(1)?;
         let places = |bytes: usize| place.places_of_dictionary(bytes, 0);
         let segment = entries.read("translation", len.checked_mul(4), places, context)?;

@@ -18,11 +18,12 @@ use stdx::sync::Arc;
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::dictionary::Move;
+use crate::domain::Shared;
 use crate::parallel::try_map;
 use crate::part::{Part, Replica, Translation};
 use crate::place::{ColumnPlace, check_file, out_of_memory};
 use crate::preference::check_nodes;
-use crate::{BuildContext, Column, Partitioning, PlaceTarget, Table, TableDesign};
+use crate::{BuildContext, Column, Component, Partitioning, PlaceTarget, Table, TableDesign};
 pub use copies::CopyShape;
 use copies::{copied, is_copied};
 use segment_places::{
@@ -122,12 +123,16 @@ impl Table {
         }
     }
 
-    /// A table that was just built: what a build does not do itself is done, which is copies, demands for rows, and to
-    /// learn where the pages are.
-    pub(crate) fn follow_preference(self, context: &BuildContext<'_>) -> SqlResult<Self> {
+    /// A table that was just built, or a column of it: what a build does not do itself is done, which is copies, demands for
+    /// rows, and to learn where the pages are.
+    pub(crate) fn follow_preference(
+        self,
+        built: &PlaceTarget,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Self> {
         let topology = context.allocator.machine().topology();
         let replicated = self.parts().iter().any(|it| {
-            (0..it.columns.len()).any(|column| {
+            (0..it.columns.len()).filter(|column| covers(built, *column, it.number)).any(|column| {
                 let placement = self.design().placement_of(topology, column, it.number);
                 matches!(placement, Placement::Replicated(_))
             })
@@ -137,11 +142,13 @@ impl Table {
         let demanded = replicated || self.preference().rows().next().is_some();
         let table = if demanded && !is_mapped {
             let design = self.design().clone();
-            self.moved(design, &PlaceTarget::Table, context)?
+            self.moved(design, built, context)?
         } else {
             self
         };
-        for component in table.components().iter().filter(|it| !it.segment.is_mapped()) {
+        let components = table.components().into_iter();
+        let is_built = |it: &Component<'_>| covers_column(built, it.column.index());
+        for component in components.filter(|it| is_built(it) && !it.segment.is_mapped()) {
             learn(component.segment, topology)?;
         }
         Ok(table)
@@ -155,17 +162,16 @@ impl Table {
         context: &BuildContext<'_>,
     ) -> SqlResult<Self> {
         let plan = Plan { table: self, design: &design, context };
-        let covers = |column: usize, part: usize| match target {
-            PlaceTarget::Table | PlaceTarget::Rows(_) => true,
-            PlaceTarget::Column(id) => id.index() == column,
-            PlaceTarget::Part(it) => *it == part,
-        };
         let rows_only = matches!(target, PlaceTarget::Rows(_));
         let mut jobs: Vec<Job> = Vec::new();
         for (index, part) in self.parts().iter().enumerate() {
-            for place in (0..part.columns.len()).filter(|&it| covers(it, part.number)) {
+            for place in (0..part.columns.len()).filter(|&it| covers(target, it, part.number)) {
                 plan.part_column(index, place, rows_only, &mut jobs)?;
             }
+        }
+        let shared = || (0..self.columns.len()).filter(|&it| covers_column(target, it));
+        if self.is_in_pieces() && !rows_only {
+            shared().try_for_each(|it| plan.shared_column(it, &mut jobs))?;
         }
         check_memory(&jobs, plan.copies(), context)?;
         let segments = try_map(context.parallel, jobs.len(), |job| run(&jobs[job], context))?;
@@ -176,7 +182,7 @@ impl Table {
         let mut parts = self.parts().to_vec();
         for part in &mut parts {
             let number = part.number;
-            for place in (0..part.columns.len()).filter(|&it| covers(it, number)) {
+            for place in (0..part.columns.len()).filter(|&it| covers(target, it, number)) {
                 let columns = Arc::make_mut(&mut part.columns);
                 columns[place] = Arc::new(columns[place].moved(&mut next)?);
                 let translations = Arc::make_mut(&mut part.translations);
@@ -190,7 +196,40 @@ impl Table {
             }
             part.replicas = plan.replicas(part)?;
         }
-        Ok(self.with_parts(parts, design))
+        let mut table = self.with_parts(parts, design.clone());
+        if self.is_in_pieces() && !rows_only {
+            for place in shared() {
+                let body =
+                    &mut |name, segment: &Arc<Segment>| match table.is_of_part(place, segment) {
+                        true => Ok(segment.clone()),
+                        false => next(name, segment),
+                    };
+                table.columns[place] = Arc::new(table.columns[place].moved(body)?);
+            }
+        }
+        Ok(table)
+    }
+
+    /// Whether a segment of a column of the table is that of one of its parts.
+    fn is_of_part(&self, place: usize, segment: &Arc<Segment>) -> bool {
+        let mut of_parts = self.parts().iter().flat_map(|it| it.columns[place].segments());
+        of_parts.any(|it| Arc::ptr_eq(it.1, segment))
+    }
+}
+
+/// Whether a column of a part is placed with what is placed.
+fn covers(target: &PlaceTarget, column: usize, part: usize) -> bool {
+    match target {
+        PlaceTarget::Part(it) => *it == part,
+        _ => covers_column(target, column),
+    }
+}
+
+/// Whether some of a column is placed with what is placed.
+fn covers_column(target: &PlaceTarget, column: usize) -> bool {
+    match target {
+        PlaceTarget::Column(id) => id.index() == column,
+        PlaceTarget::Table | PlaceTarget::Part(_) | PlaceTarget::Rows(_) => true,
     }
 }
 
@@ -208,7 +247,23 @@ impl Plan<'_> {
 
     /// How many columns or parts were dealt before.
     fn turn(&self, part: usize, column: usize) -> usize {
-        if self.design.is_parted() { part } else { self.context.turn.wrapping_add(column) }
+        self.design.turn_of(column, part, self.context.turn)
+    }
+
+    /// Plans what the parts of a column share: a job per segment that is no part's, in the order of [`Column::moved`].
+    fn shared_column(&self, place: usize, jobs: &mut Vec<Job>) -> SqlResult<()> {
+        let column = &self.table.columns[place];
+        let shared = Shared { design: self.design, column: place };
+        let placement = shared.placement(self.context);
+        let to = shared.place(&placement, self.context);
+        let body = &mut |_: &'static str, segment: &Arc<Segment>| {
+            if !self.table.is_of_part(place, segment) {
+                let places = to.places_of_dictionary(segment.bytes(), 0);
+                jobs.push(Job { segment: segment.clone(), places });
+            }
+            Ok(segment.clone())
+        };
+        column.moved(body).map(drop)
     }
 
     /// Plans a column of a part: a job per segment, in the order of [`Column::moved`].
