@@ -210,8 +210,15 @@ fn distinct_in(rel: &Rel, attr: Attr) -> Option<f64> {
                 None => aggregates.iter().any(|it| it.0 == attr).then_some(rows)?,
             }
         }
-        Rel::Union { output, .. } | Rel::Values { output, .. } => all(output)?,
-        Rel::Shared { output, .. } => output.iter().any(|it| it.0 == attr).then_some(rows)?,
+        Rel::Union { inputs, output } => {
+            let place = output.iter().position(|it| *it == attr)?;
+            inputs.iter().map(|(input, attrs)| distinct(input, attrs[place])).sum()
+        }
+        Rel::Values { output, .. } => all(output)?,
+        Rel::Shared { output, distinct, .. } => {
+            let place = output.iter().position(|it| it.0 == attr)?;
+            distinct.get(place).copied().unwrap_or(rows)
+        }
         Rel::Apply(_) => rows,
     };
     Some(of.clamp(1.0, rows))

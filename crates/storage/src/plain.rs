@@ -6,7 +6,7 @@ use stdx::sync::Arc;
 use types::SqlResult;
 
 use crate::dictionary::{Move, StringHeap};
-use crate::symbols::SymbolTable;
+use crate::symbols::{SymbolTable, begins_character};
 
 /// The texts of a column in row order; a NULL row has an empty one.
 #[derive(Clone, Debug)]
@@ -138,6 +138,18 @@ impl PlainStrings {
     pub fn append(&self, row: usize, out: &mut Vec<u8>) {
         if let Some((texts, row)) = self.find(row) {
             texts.append(row, out);
+        }
+    }
+
+    /// How many bytes a row's text has, or else characters.
+    #[inline]
+    pub fn length(&self, row: usize, bytes: bool) -> usize {
+        let Some((texts, row)) = self.find(row) else { return 0 };
+        let stored = texts.stored.bytes_at(row);
+        match &texts.symbols {
+            Some(symbols) => symbols.length(stored, bytes),
+            None if bytes => stored.len(),
+            None => stored.iter().filter(|it| begins_character(**it)).count(),
         }
     }
 

@@ -13,8 +13,16 @@ pub struct SymbolTable {
     symbols: [[u8; 8]; 256],
     /// How many bytes each symbol has; zero for codes that do not occur.
     lengths: [u8; 256],
+    /// How many characters begin in each symbol.
+    characters: [u8; 256],
     /// Some of the compressed texts, one after the other.
     sample: Vec<u8>,
+}
+
+/// Whether a byte of UTF-8 is the first of a character.
+#[inline]
+pub(crate) fn begins_character(byte: u8) -> bool {
+    byte & 0xc0 != 0x80
 }
 
 /// Bytes of the sample that a table keeps.
@@ -33,7 +41,16 @@ impl SymbolTable {
             lengths[code] = *length;
         }
         let sample = sample[..sample.len().min(SAMPLE_BYTES)].to_vec();
-        Self { symbols, lengths, sample }
+        Self::of_parts(symbols, lengths, sample)
+    }
+
+    fn of_parts(symbols: [[u8; 8]; 256], lengths: [u8; 256], sample: Vec<u8>) -> Self {
+        let mut characters = [0; 256];
+        for (code, count) in characters.iter_mut().enumerate() {
+            let symbol = &symbols[code][..usize::from(lengths[code])];
+            *count = symbol.iter().map(|it| begins_character(*it) as u8).sum();
+        }
+        Self { symbols, lengths, characters, sample }
     }
 
     /// All of it as bytes.
@@ -47,7 +64,7 @@ impl SymbolTable {
         let (lengths, sample) = rest.split_first_chunk::<256>()?;
         let symbols = symbols.as_chunks::<8>().0.try_into().ok()?;
         let right = lengths.iter().all(|it| *it <= 8) && sample.len() <= SAMPLE_BYTES;
-        right.then(|| Self { symbols, lengths: *lengths, sample: sample.to_vec() })
+        right.then(|| Self::of_parts(symbols, *lengths, sample.to_vec()))
     }
 
     /// The bytes of a symbol; none for codes that do not occur and for the escape.
@@ -80,6 +97,23 @@ impl SymbolTable {
             filled += length;
         }
         head.swap_bytes()
+    }
+
+    /// How many bytes the text that a compressed one stands for has, or else characters.
+    #[inline]
+    pub fn length(&self, compressed: &[u8], bytes: bool) -> usize {
+        let counts = if bytes { &self.lengths } else { &self.characters };
+        let (mut length, mut codes) = (0, compressed.iter());
+        while let Some(&code) = codes.next() {
+            length += match code {
+                Self::ESCAPE => {
+                    let byte = codes.next().copied().unwrap_or_default();
+                    usize::from(bytes || begins_character(byte))
+                }
+                _ => usize::from(counts[code as usize]),
+            };
+        }
+        length
     }
 
     /// Appends the bytes of a compressed text.
@@ -136,6 +170,9 @@ mod tests {
             out.truncate(6);
             table.append(&compressor.compress(text.as_bytes()), &mut out);
             assert_eq!(&out[6..], text.as_bytes());
+            let compressed = compressor.compress(text.as_bytes());
+            let lengths = [true, false].map(|bytes| table.length(&compressed, bytes));
+            assert_eq!(lengths, [text.len(), text.chars().count()]);
             let few = text.len().min(11);
             out.truncate(6);
             table.append_first(&compressor.compress(text.as_bytes()), few, &mut out);

@@ -79,7 +79,7 @@ impl Binder<'_> {
         let (copy, there) = fresh_copy(&side, &mut self.attributes);
         let output = side.attrs().iter().map(|it| (it, there[&it])).collect();
         self.shared.push(copy);
-        Rel::Shared { id: self.shared.len() - 1, output, rows: 0.0 }
+        Rel::shared(self.shared.len() - 1, output)
     }
 }
 

@@ -7,7 +7,7 @@
 
 use plan::build::{null, unary};
 use plan::relation::{Attr, AttrSet, Rel, bare, fresh_copy, substitute};
-use plan::{Aggregate, AggregateFunction, Expr, ExprKind, UnaryOperator};
+use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, UnaryOperator};
 use sqlparser::ast;
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
@@ -66,6 +66,9 @@ pub(super) fn product(entries: &[Sets]) -> SqlResult<Sets> {
     Ok(sets)
 }
 
+/// Aggregates and their attributes.
+type Calls = Vec<(Attr, Aggregate)>;
+
 /// A call of grouping(): the attribute that it is, and its arguments by number among the keys.
 pub(super) type Groupings = Vec<(Attr, Vec<usize>)>;
 
@@ -103,6 +106,7 @@ impl Binder<'_> {
         sets: &Sets,
         groupings: &Groupings,
     ) -> SqlResult<Rel> {
+        let (calls, means) = self.parts_of_means(calls);
         let output: Vec<Attr> = (keys.iter().map(|it| it.0))
             .chain(calls.iter().map(|it| it.0))
             .chain(groupings.iter().map(|it| it.0))
@@ -112,7 +116,42 @@ impl Binder<'_> {
         for set in sets {
             inputs.push(self.set(&base, set, groupings)?);
         }
-        Ok(Rel::Union { inputs, output })
+        Ok(mapped(Rel::Union { inputs, output }, means))
+    }
+
+    /// Means as sums and counts, which each set can make of the groups of all keys, where all other calls can be made of these
+    /// too; and what the means are of them.
+    fn parts_of_means(&mut self, calls: Calls) -> (Calls, Vec<(Attr, Expr)>) {
+        let sum_of = |it: &Aggregate| {
+            let argument =
+                it.argument.as_ref().filter(|_| it.function == AggregateFunction::Average)?;
+            let data_type = types::numeric::sum_type(argument.data_type)?;
+            let sum = Aggregate { function: AggregateFunction::Sum, data_type, ..it.clone() };
+            // Sum and count are computed each for itself.
+            let fits = matches!(it.data_type, DataType::Decimal { .. })
+                && it.expressions().all(is_repeatable);
+            sum.of_parts().filter(|_| fits).map(|_| sum)
+        };
+        let fits = |it: &(Attr, Aggregate)| it.1.of_parts().is_some() || sum_of(&it.1).is_some();
+        if !calls.iter().all(fits) {
+            return (calls, Vec::new());
+        }
+        let (mut parts, mut means) = (Vec::with_capacity(calls.len()), Vec::new());
+        for (attr, call) in calls {
+            let Some(sum) = sum_of(&call) else {
+                parts.push((attr, call));
+                continue;
+            };
+            let data_type = call.data_type;
+            let (function, of_count) = (AggregateFunction::Count, DataType::BigInt);
+            let count = Aggregate { function, data_type: of_count, ..call };
+            let total = self.attribute(sum.data_type, true);
+            let counted = self.attribute(of_count, false);
+            let total_expr = Expr::column(total, sum.data_type);
+            means.push((attr, mean(total_expr, Expr::column(counted, of_count), data_type)));
+            parts.extend([(total, sum), (counted, count)]);
+        }
+        (parts, means)
     }
 
     fn base(
@@ -200,7 +239,7 @@ impl Binder<'_> {
             output.push((attr, there));
             here.push((there, Expr::column(attr, known.data_type)));
         }
-        (Rel::Shared { id, output, rows: 0.0 }, here)
+        (Rel::shared(id, output), here)
     }
 
     /// The groups of one set, and the attributes of keys, aggregates and calls of grouping() in them.
@@ -262,6 +301,16 @@ impl Binder<'_> {
         let rel = Rel::Aggregate { input: Box::new(input), keys, aggregates, rows: 0.0 };
         Ok((mapped(rel, made), attrs))
     }
+}
+
+/// A sum divided by a count; NULL of nothing.
+fn mean(sum: Expr, count: Expr, data_type: DataType) -> Expr {
+    let zero = Expr::literal(Value::Integer(0), count.data_type);
+    let any = Expr::predicate(BinaryOperator::Greater, count.clone(), zero);
+    let (operator, left, right) = (BinaryOperator::Divide, Box::new(sum), Box::new(count));
+    let quotient = Expr { kind: ExprKind::Binary { operator, left, right }, data_type };
+    let branches = vec![(any, quotient)];
+    Expr { kind: ExprKind::Case { branches, otherwise: None }, data_type }
 }
 
 fn or_else(value: Expr, otherwise: Expr) -> Expr {

@@ -192,7 +192,7 @@ impl<'a> Binder<'a> {
             });
             columns.push(OutputColumn { name: column.name.clone(), attr });
         }
-        Answer { rel: Rel::Shared { id: shared.id, output, rows: 0.0 }, columns }
+        Answer { rel: Rel::shared(shared.id, output), columns }
     }
 }
 

@@ -1,8 +1,10 @@
 //! Comparisons of two operands, and IS [NOT] DISTINCT FROM.
 
+use std::cell::RefCell;
+
 use plan::BinaryOperator;
 use stdx::sync::Arc;
-use storage::Encoding;
+use storage::{Encoding, PlainStrings};
 use types::numeric::comparison_type;
 use types::{DataType, SqlError, SqlResult, Value};
 
@@ -11,7 +13,7 @@ use super::float::to_float;
 use super::integers::{widened, with_scale};
 use super::kernels::{Lanes, both_valid, keep_valid, map2, select_rows, select2};
 use super::logic;
-use super::node::{Argument, Facts, Kernel, Node, Texts, for_texts};
+use super::node::{Argument, Facts, Kernel, Node, Texts, compressed, for_texts};
 use crate::{Batch, Bitmap, ColumnShape, Representation, TextVector, Values, Vector};
 
 /// What the operands are compared as.
@@ -268,6 +270,11 @@ impl Compare {
         trimmed: bool,
         emit: &mut impl Emit,
     ) {
+        if let (Some((strings, positions)), Argument::Constant(Value::Text(constant)), false) =
+            (compressed(a, &self.left.shape), b, trimmed)
+        {
+            return self.emit_compressed(rows, (strings, positions), constant.as_bytes(), emit);
+        }
         let (mut left, mut right) = (TextVector::default(), TextVector::default());
         let a = Texts::of(a, &self.left.shape, &mut left);
         let b = Texts::of(b, &self.right.shape, &mut right);
@@ -278,6 +285,37 @@ impl Compare {
         match b {
             Texts::Constant(b) => for_texts!(a, a => texts(self.operator, rows, a, |_| b, emit)),
             b => for_texts!(a, a => texts(self.operator, rows, a, |row| b.get(row), emit)),
+        }
+    }
+}
+
+impl Compare {
+    /// Compressed texts beside a constant: their first bytes mostly decide, and then the rest is not read.
+    fn emit_compressed(
+        &self,
+        rows: usize,
+        (strings, positions): (&PlainStrings, &[u32]),
+        constant: &[u8],
+        emit: &mut impl Emit,
+    ) {
+        let head = storage::head(constant);
+        let space = RefCell::new(Vec::new());
+        let order = |row: usize| {
+            let position = positions[row] as usize;
+            strings.head(position).cmp(&head).then_with(|| {
+                let mut text = space.borrow_mut();
+                text.clear();
+                strings.append(position, &mut text);
+                text.as_slice().cmp(constant)
+            })
+        };
+        match self.operator {
+            BinaryOperator::Equal => emit.rows(rows, |row| order(row).is_eq()),
+            BinaryOperator::NotEqual => emit.rows(rows, |row| order(row).is_ne()),
+            BinaryOperator::Less => emit.rows(rows, |row| order(row).is_lt()),
+            BinaryOperator::LessEqual => emit.rows(rows, |row| order(row).is_le()),
+            BinaryOperator::Greater => emit.rows(rows, |row| order(row).is_gt()),
+            _ => emit.rows(rows, |row| order(row).is_ge()),
         }
     }
 }

@@ -6,8 +6,8 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value};
 use super::node::Node;
 use super::outside::Outside;
 use super::{
-    arithmetic, by_value, case, cast, codes, compare, date, function, like, list, logic, text,
-    try_cast,
+    arithmetic, by_value, case, cast, codes, compare, date, function, length, like, list, logic,
+    text, try_cast,
 };
 use crate::Layout;
 
@@ -118,11 +118,7 @@ impl Compiler<'_> {
             ExprKind::Call { function, arguments } if needs_type(*function) => {
                 self.of_known_type(*function, arguments, data_type)?
             }
-            ExprKind::Call { function, arguments } => {
-                let arguments =
-                    arguments.iter().map(|it| self.compile(it)).collect::<SqlResult<_>>()?;
-                function::function(*function, arguments, data_type, self.outside.sequences())
-            }
+            ExprKind::Call { function, arguments } => self.call(*function, arguments, data_type)?,
         };
         // The plan's word on a type holds, down to the scale of a decimal.
         if node.shape.data_type == data_type || node.shape.data_type == DataType::Null {
@@ -145,6 +141,12 @@ impl Compiler<'_> {
             Function::TryCastToType => try_cast::try_cast(operand, to, &zone),
             _ => Ok(by_value::of_nested(function, operand, to, &zone)),
         }
+    }
+
+    fn call(&self, function: Function, arguments: &[Expr], data_type: DataType) -> SqlResult<Node> {
+        let arguments = arguments.iter().map(|it| self.compile(it)).collect::<SqlResult<_>>()?;
+        let call = |it| function::function(function, it, data_type, self.outside.sequences());
+        Ok(length::length(function, arguments).unwrap_or_else(call))
     }
 
     fn cast(&self, operand: &Expr, to: DataType) -> SqlResult<Node> {

@@ -105,6 +105,23 @@ impl Like {
     }
 }
 
+impl Like {
+    /// Whether texts match that stand one after the other in memory, as the entries of a dictionary do; behind those
+    /// may stand what NULL is looked up as.
+    fn matches_run(&self, texts: &Texts<'_>, rows: usize) -> Option<Vec<bool>> {
+        if self.case_insensitive {
+            return None;
+        }
+        if let Some(run) = texts.run(rows) {
+            return self.matcher.matches_run(run, self.negated);
+        }
+        let last = rows.checked_sub(1)?;
+        let mut found = self.matcher.matches_run(texts.run(last)?, self.negated)?;
+        found.push(self.matcher.matches(texts.get(last)) != self.negated);
+        Some(found)
+    }
+}
+
 impl Kernel for Like {
     fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
         let argument = self.operand.argument(batch)?;
@@ -116,7 +133,7 @@ impl Kernel for Like {
         }
         let mut space = TextVector::default();
         let texts = Texts::of(&argument, &self.operand.shape, &mut space);
-        let run = texts.run(batch.rows).filter(|_| !self.case_insensitive);
+        let run = self.matches_run(&texts, batch.rows);
         let mut buffer = Vec::new();
         let negated = self.negated;
         let values: Vec<bool> = for_texts!(texts, get => {
@@ -126,7 +143,7 @@ impl Kernel for Like {
                     self.matcher.matches(&buffer) != negated
                 };
                 (0..batch.rows).map(folded).collect()
-            } else if let Some(found) = run.and_then(|it| self.matcher.matches_run(it, negated)) {
+            } else if let Some(found) = run {
                 found
             } else {
                 matches_all(&self.matcher, batch.rows, get, negated)

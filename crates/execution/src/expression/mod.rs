@@ -37,6 +37,7 @@ mod formula;
 mod function;
 mod integers;
 mod kernels;
+mod length;
 mod like;
 mod list;
 mod logic;

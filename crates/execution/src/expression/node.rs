@@ -277,23 +277,18 @@ impl<'a> Texts<'a> {
     /// The first `rows` texts as one run of bytes, if that is how they stand.
     pub fn run(&self, rows: usize) -> Option<TextRun<'a>> {
         match self {
-            Self::Constant(_) | Self::Dictionary(..) => None,
+            Self::Constant(_) => None,
+            Self::Dictionary(storage::Dictionary::Text(heap), codes) => {
+                run_of(heap, codes.get(..rows)?)
+            }
+            Self::Dictionary(..) => None,
             Self::Vector(texts) => {
                 let ends = texts.ends.get(..rows)?;
                 let end = ends.last().map_or(0, |&it| it as usize);
                 Some(TextRun { bytes: &texts.bytes[..end], ends, start: 0 })
             }
             Self::Plain(strings, positions) => {
-                let heap = strings.own()?.stored();
-                let (first, ends) = (*positions.first()? as usize, heap.narrow_ends()?);
-                let follow = |pair: &[u32]| pair[0].wrapping_add(1) == pair[1];
-                if !positions[..rows].windows(2).all(follow) {
-                    return None;
-                }
-                let ends = ends.get(first..first + rows)?;
-                let start = if first == 0 { 0 } else { heap.narrow_ends()?[first - 1] };
-                let bytes = &heap.all_bytes()[start as usize..*ends.last()? as usize];
-                Some(TextRun { bytes, ends, start })
+                run_of(strings.own()?.stored(), positions.get(..rows)?)
             }
         }
     }
@@ -308,6 +303,19 @@ impl<'a> Texts<'a> {
             Self::Plain(strings, codes) => strings.stored_at(codes[row] as usize),
         }
     }
+}
+
+/// The texts at some places, if these follow one another.
+fn run_of<'a>(heap: &'a storage::StringHeap, places: &[u32]) -> Option<TextRun<'a>> {
+    let (first, ends) = (*places.first()? as usize, heap.narrow_ends()?);
+    let follow = |pair: &[u32]| pair[0].wrapping_add(1) == pair[1];
+    if !places.windows(2).all(follow) {
+        return None;
+    }
+    let start = if first == 0 { 0 } else { *ends.get(first - 1)? };
+    let ends = ends.get(first..first + places.len())?;
+    let bytes = &heap.all_bytes()[start as usize..*ends.last()? as usize];
+    Some(TextRun { bytes, ends, start })
 }
 
 /// Texts that stand one after the other in memory.

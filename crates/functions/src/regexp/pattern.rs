@@ -4,11 +4,9 @@
 //! where it begins (both agree on that), an automaton of all matches where the longest or shortest one ends.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::ops::Range;
 
-use regex::{Regex, RegexBuilder};
+use regex::{CaptureLocations, Regex, RegexBuilder};
 use regex_automata::hybrid::dfa::{Cache, DFA};
 use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input, MatchKind};
@@ -26,6 +24,8 @@ const NESTING_MAX: u32 = 100;
 /// A compiled pattern.
 pub(super) struct Pattern {
     regex: Regex,
+    /// Room for what a match finds.
+    places: CaptureLocations,
     source: String,
     flags: Flags,
     /// What tells where the match ends, made when it is first asked for; `None` inside where there is no automaton.
@@ -40,7 +40,8 @@ impl Pattern {
     pub fn new(pattern: &str, mut flags: Flags) -> SqlResult<Self> {
         let source = translate(pattern, &mut flags)?;
         let regex = compile(&source, flags)?;
-        Ok(Self { regex, source, flags, ends: OnceCell::new(), cache: None, whole: None })
+        let places = regex.capture_locations();
+        Ok(Self { regex, places, source, flags, ends: OnceCell::new(), cache: None, whole: None })
     }
 
     /// Whether it matches somewhere.
@@ -60,6 +61,9 @@ impl Pattern {
     }
 
     fn end(&mut self, text: &str, found: Range<usize>) -> usize {
+        if found.end == text.len() && !self.flags.shortest {
+            return found.end;
+        }
         let Some(dfa) = self.ends.get_or_init(|| automaton(&self.source, self.flags)) else {
             return found.end;
         };
@@ -74,22 +78,31 @@ impl Pattern {
 
     /// The first match at or behind a byte with its subexpressions, the whole match first.
     pub fn captures(&mut self, text: &str, from: usize) -> Option<Vec<Option<Range<usize>>>> {
-        let ranges = |it: regex::Captures<'_>| {
-            it.iter().map(|it| it.map(|it| it.range())).collect::<Vec<_>>()
-        };
-        let captures = self.regex.captures_at(text, from)?;
-        let found = captures.get_match().range();
+        let plain = ranges(&self.regex, &mut self.places, text, from)?;
+        let found = plain.first()?.clone()?;
         let end = self.end(text, found.clone());
         if end == found.end {
-            return Some(ranges(captures));
+            return Some(plain);
         }
-        let plain = ranges(captures);
         if self.whole.is_none() {
             self.whole = compile(&format!("(?:{})\\z", self.source), self.flags).ok();
         }
-        let whole = self.whole.as_ref()?.captures_at(&text[..end], found.start).map(ranges);
+        let whole = self.whole.as_ref()?;
+        let whole = ranges(whole, &mut whole.capture_locations(), &text[..end], found.start);
         Some(whole.unwrap_or(plain))
     }
+}
+
+/// The first match at or behind a byte with its subexpressions.
+fn ranges(
+    regex: &Regex,
+    places: &mut CaptureLocations,
+    text: &str,
+    from: usize,
+) -> Option<Vec<Option<Range<usize>>>> {
+    regex.captures_read_at(places, text, from)?;
+    let range = |group| places.get(group).map(|(start, end)| start..end);
+    Some((0..places.len()).map(range).collect())
 }
 
 fn compile(source: &str, flags: Flags) -> SqlResult<Regex> {
@@ -127,7 +140,9 @@ fn automaton(source: &str, flags: Flags) -> Option<DFA> {
 /// The patterns of a call, each compiled once.
 #[derive(Default)]
 pub(super) struct Patterns<'a> {
-    compiled: HashMap<(&'a str, Flags), Pattern>,
+    compiled: Vec<((&'a str, Flags), Pattern)>,
+    /// Where the pattern of the last row is: mostly all rows have one.
+    last: usize,
 }
 
 impl<'a> Patterns<'a> {
@@ -135,12 +150,20 @@ impl<'a> Patterns<'a> {
     pub fn get(&mut self, pattern: &'a str, flags: Flags) -> SqlResult<&mut Pattern> {
         // A call of many patterns keeps few of them.
         const KEPT_MAX: usize = 64;
-        if self.compiled.len() >= KEPT_MAX && !self.compiled.contains_key(&(pattern, flags)) {
-            self.compiled.clear();
+        let key = (pattern, flags);
+        if self.compiled.get(self.last).is_none_or(|it| it.0 != key) {
+            let known = self.compiled.iter().position(|it| it.0 == key);
+            self.last = match known {
+                Some(place) => place,
+                None => {
+                    if self.compiled.len() >= KEPT_MAX {
+                        self.compiled.clear();
+                    }
+                    self.compiled.push((key, Pattern::new(pattern, flags)?));
+                    self.compiled.len() - 1
+                }
+            };
         }
-        match self.compiled.entry((pattern, flags)) {
-            Entry::Occupied(known) => Ok(known.into_mut()),
-            Entry::Vacant(place) => Ok(place.insert(Pattern::new(pattern, flags)?)),
-        }
+        Ok(&mut self.compiled[self.last].1)
     }
 }

@@ -17,12 +17,15 @@ pub(crate) fn replace(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let numbers = call.optional_integers(4)?;
     let flags = call.optional_texts(if has_start { 5 } else { 3 })?;
     let mut compiled = Patterns::default();
+    let mut template = Template::new("");
     call.map_texts(|row, out| {
         let start = at_least("start", starts, row, 1, 1)?;
         let flags = flags_of(flags, row)?;
         let number = at_least("n", numbers, row, 0, i64::from(!flags.global))?;
         let pattern = compiled.get(patterns.value(row), flags)?;
-        let template = Template::new(news.value(row));
+        if template.text != news.value(row) {
+            template = Template::new(news.value(row));
+        }
         one(pattern, texts.value(row), &template, start, number, out)
     })
 }
@@ -70,6 +73,7 @@ enum Piece<'a> {
 
 /// A replacement: text, with `\1` to `\9` for subexpressions, `\&` for the match, `\\` for a backslash.
 struct Template<'a> {
+    text: &'a str,
     pieces: Vec<Piece<'a>>,
     has_groups: bool,
 }
@@ -96,7 +100,7 @@ impl<'a> Template<'a> {
             rest = &rest[place + length..];
         }
         pieces.push(Piece::Text(rest));
-        Self { pieces, has_groups }
+        Self { text, pieces, has_groups }
     }
 
     fn push(&self, text: &str, groups: &[Option<Range<usize>>], out: &mut Texts) -> SqlResult<()> {

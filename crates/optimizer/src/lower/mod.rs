@@ -137,7 +137,7 @@ impl Lowering<'_> {
                 stream.layout.extend(items.iter().map(|it| it.0));
                 Ok(stream)
             }
-            Rel::Shared { id, output, rows } => self.read_shared(*id, output, *rows, required),
+            Rel::Shared { id, output, rows, .. } => self.read_shared(*id, output, *rows, required),
             Rel::Apply(_) => Err(SqlError::internal("a dependent join was left in the query")),
         }
     }

@@ -8,6 +8,7 @@
 //!   first, and a derived table's joins are made before what may fail looks at its rows.
 //! - Attributes may be repeated in keys and outputs; repeated keys are made one before anything else looks at them.
 
+mod eager;
 mod elimination;
 mod extremes;
 pub mod grouping;
@@ -15,9 +16,11 @@ pub mod joins;
 mod late;
 pub mod origin;
 pub mod predicates;
+mod readers;
 pub mod region;
 mod state;
 mod statistics;
+mod sums;
 #[cfg(test)]
 mod tests;
 mod windows;
@@ -30,10 +33,13 @@ use crate::estimate;
 use crate::facts::{Dependencies, Facts};
 use crate::options::Options;
 use plan::relation::{Attr, AttrSet, Part, Query, Rel, ScanRel, bare, substitute};
-use state::Optimiser;
+use state::{Expected, Optimiser};
 
 /// Optimises the answer of a query and all parts that it needs, unless `interrupt` ends that.
 pub fn optimise(query: &mut Query, options: Options, interrupt: &Interrupt) -> SqlResult<()> {
+    if options.rewrites {
+        readers::ask_shared(query);
+    }
     let mut read = vec![AttrSet::default(); query.shared.len()];
     let scalars = query.scalars.iter().map(|it| &it.rel);
     for rel in query.shared.iter().chain(scalars).chain([&query.root]) {
@@ -43,7 +49,7 @@ pub fn optimise(query: &mut Query, options: Options, interrupt: &Interrupt) -> S
             }
         });
     }
-    let mut shared_rows = vec![0.0; query.shared.len()];
+    let mut shared = vec![Expected::default(); query.shared.len()];
     for part in query.parts() {
         let rel = query.part_mut(part).take();
         let required = match part {
@@ -51,19 +57,21 @@ pub fn optimise(query: &mut Query, options: Options, interrupt: &Interrupt) -> S
             Part::Shared(it) => read[it].clone(),
         };
         let attributes = &mut query.attributes;
-        let mut this = Optimiser { attributes, shared_rows: &shared_rows, options, interrupt };
+        let mut this = Optimiser { attributes, shared: &shared, options, interrupt };
         let mut rel = this.rel(rel, Vec::new())?;
         if options.rewrites {
             elimination::drop_idle_joins(&mut rel, &required);
         }
         if let Part::Shared(it) = part {
-            shared_rows[it] = rel.rows();
+            let distinct =
+                read[it].iter().map(|attr| (attr, estimate::distinct(&rel, attr))).collect();
+            shared[it] = Expected { rows: rel.rows(), distinct };
         }
         *query.part_mut(part) = rel;
     }
     let root = query.root.take();
     let attributes = &mut query.attributes;
-    let mut this = Optimiser { attributes, shared_rows: &shared_rows, options, interrupt };
+    let mut this = Optimiser { attributes, shared: &shared, options, interrupt };
     query.root = this.rel(root, Vec::new())?;
     if !options.rewrites {
         return Ok(());
@@ -156,8 +164,10 @@ impl Optimiser<'_> {
                 Ok(Rel::Repeat { input, count, number, items }.filtered(above))
             }
             Rel::Shared { id, output, .. } => {
-                let rows = self.shared_rows[id];
-                Ok(Rel::Shared { id, output, rows }.filtered(demanded))
+                let Expected { rows, distinct } = &self.shared[id];
+                let of = |it: &(Attr, Attr)| distinct.get(&it.1).copied().unwrap_or(*rows);
+                let distinct = output.iter().map(of).collect();
+                Ok(Rel::Shared { id, output, rows: *rows, distinct }.filtered(demanded))
             }
             values @ Rel::Values { .. } => Ok(values.filtered(demanded)),
             Rel::Apply(_) => Err(SqlError::internal("a dependent join was left in the query")),
@@ -257,6 +267,15 @@ impl Optimiser<'_> {
             let rel = self.aggregate(input, keys, aggregates, demanded)?;
             return Ok(Rel::Map { input: Box::new(rel), exprs: repeated });
         }
+        if self.options.rewrites
+            && let Some((left, made)) = self.unmoved_sums(&aggregates)
+        {
+            let (above, below) = demanded
+                .into_iter()
+                .partition(|it| made.iter().any(|(attr, _)| AttrSet::of(it).contains(*attr)));
+            let rel = Box::new(self.aggregate(input, keys, left, below)?);
+            return Ok(Rel::Map { input: rel, exprs: made }.filtered(above));
+        }
         // A predicate on group keys alone keeps or drops whole groups.
         let plain = keys.iter().filter(|it| !is_volatile(&it.1));
         let key_set: AttrSet = plain.map(|it| it.0).collect();
@@ -280,6 +299,9 @@ impl Optimiser<'_> {
             && let Some(joined) = self.group_below_left_join(&mut input, &keys, &aggregates)
         {
             return Ok(joined.filtered(above));
+        }
+        if self.options.rewrites {
+            aggregates = self.group_before_join(&mut input, &keys, aggregates);
         }
         let rows = match keys.is_empty() {
             true => 1.0,

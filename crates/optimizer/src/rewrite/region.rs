@@ -292,6 +292,9 @@ impl Optimiser<'_> {
     fn assemble(&mut self, mut region: Region) -> SqlResult<Rel> {
         self.split_semi_conditions(&mut region);
         add_implied_equalities(&mut region, self.options.rewrites);
+        if self.options.rewrites {
+            bound_partners(&mut region);
+        }
         let index = region.index();
         let mut pushed: Vec<Vec<Expr>> = vec![Vec::new(); region.members.len()];
         let (mut conjuncts, mut constant) = (Vec::new(), Vec::new());
@@ -400,17 +403,7 @@ fn add_implied_equalities(region: &mut Region, bounds: bool) {
         }
     }
     for Demand { expr: predicate, .. } in region.predicates.iter().filter(|_| bounds) {
-        let operand = match &predicate.kind {
-            ExprKind::Binary { operator, left, right }
-                if operator.is_comparison()
-                    && matches!(right.kind, ExprKind::Literal(_) | ExprKind::Parameter(_)) =>
-            {
-                left
-            }
-            ExprKind::InList { operand, .. } => operand,
-            _ => continue,
-        };
-        let Some(from) = bare(operand) else { continue };
+        let Some((from, operand)) = bound(predicate) else { continue };
         let Some(class) = class_of.get(&from) else { continue };
         let others = classes[*class].iter().filter(|it| it.data_type == operand.data_type);
         for to in others.filter(|it| bare(it) != Some(from)) {
@@ -423,5 +416,53 @@ fn add_implied_equalities(region: &mut Region, bounds: bool) {
         if !region.predicates.iter().any(|it| it.expr == expr) {
             region.predicates.push(Demand { expr, blocks: Vec::new() });
         }
+    }
+}
+
+/// The attribute that a predicate compares with constants alone, as it stands there.
+fn bound(predicate: &Expr) -> Option<(Attr, &Expr)> {
+    let operand: &Expr = match &predicate.kind {
+        ExprKind::Binary { operator, left, right }
+            if operator.is_comparison()
+                && matches!(right.kind, ExprKind::Literal(_) | ExprKind::Parameter(_)) =>
+        {
+            left
+        }
+        ExprKind::InList { operand, .. } => operand,
+        _ => return None,
+    };
+    bare(operand).map(|it| (it, operand))
+}
+
+/// A constant bound on a key of the rows that are kept is one of their partners too: those of a left, semi or anti join
+/// with another key are partners of nobody. `a LEFT JOIN b ON b.k = a.k WHERE a.k = 5` reads of b what has 5.
+fn bound_partners(region: &mut Region) {
+    let Region { members, predicates, .. } = region;
+    let partners = [RelJoin::Left, RelJoin::Semi, RelJoin::Anti];
+    for member in members.iter_mut().filter(|it| partners.contains(&it.kind) && !it.null_aware) {
+        let inner = member.rel.attrs();
+        let mut more = Vec::new();
+        for on in &member.on {
+            let ExprKind::Binary { operator: BinaryOperator::Equal, left, right } = &on.kind else {
+                continue;
+            };
+            let (Some(a), Some(b)) = (bare(left), bare(right)) else { continue };
+            let (outer, own) = match (inner.contains(a), inner.contains(b)) {
+                (false, true) => (a, right),
+                (true, false) => (b, left),
+                _ => continue,
+            };
+            for Demand { expr, .. } in predicates.iter() {
+                let of_outer =
+                    bound(expr).is_some_and(|it| it.0 == outer && it.1.data_type == own.data_type);
+                if of_outer {
+                    let mut copy = expr.clone();
+                    substitute(&mut copy, &[(outer, (**own).clone())]);
+                    more.push(copy);
+                }
+            }
+        }
+        more.retain(|it| !member.on.contains(it));
+        member.on.extend(more);
     }
 }

@@ -146,8 +146,8 @@ impl Unnesting {
         on.extend(condition);
         let (is_true, is_null) =
             (self.attribute(DataType::Boolean, false), self.attribute(DataType::Boolean, false));
-        let rel = marked(left, Rel::Shared { id, output: both, rows: 0.0 }, on, is_true, false);
-        let again = Rel::Shared { id, output: again, rows: 0.0 };
+        let rel = marked(left, Rel::shared(id, both), on, is_true, false);
+        let again = Rel::shared(id, again);
         let rel = marked(rel, again, on_again, is_null, false);
         let branches = vec![
             (self.column(is_true), constant(true)),

@@ -61,8 +61,7 @@ impl Unnesting {
         let nullable = outer.iter().map(|it| self.nullable(&left, it)).collect();
         let attrs: Vec<Attr> = left.attrs().iter().collect();
         let id = self.share(left);
-        let left =
-            Rel::Shared { id, output: attrs.iter().map(|it| (*it, *it)).collect(), rows: 0.0 };
+        let left = Rel::shared(id, attrs.iter().map(|it| (*it, *it)).collect());
         let domain = self.domain(id, outer, nullable);
         let Pushed { rel, locals } = self.push(right, &domain)?;
         let conjuncts = domain
@@ -84,7 +83,7 @@ impl Unnesting {
         }
         let output = attrs.iter().map(|it| (it.1, it.0)).collect();
         let keys = attrs.iter().map(|it| (it.1, self.column(it.1))).collect();
-        let input = Box::new(Rel::Shared { id: of, output, rows: 0.0 });
+        let input = Box::new(Rel::shared(of, output));
         let id = self.share(Rel::Aggregate { input, keys, aggregates: Vec::new(), rows: 0.0 });
         Domain { id, attrs, nullable }
     }
@@ -93,7 +92,7 @@ impl Unnesting {
     fn values_of(&mut self, domain: &Domain) -> Pushed {
         let locals = self.locals(domain);
         let output = locals.iter().zip(&domain.attrs).map(|it| (*it.0, it.1.1)).collect();
-        Pushed { rel: Rel::Shared { id: domain.id, output, rows: 0.0 }, locals }
+        Pushed { rel: Rel::shared(domain.id, output), locals }
     }
 
     fn locals(&mut self, domain: &Domain) -> Vec<Attr> {

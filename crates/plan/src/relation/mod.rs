@@ -169,6 +169,8 @@ pub enum Rel {
         output: Vec<(Attr, Attr)>,
         /// Expected rows.
         rows: f64,
+        /// Expected distinct values of each attribute; empty until that is known.
+        distinct: Vec<f64>,
     },
     /// A dependent join: the right side is evaluated for each row of the left.
     Apply(Box<ApplyRel>),
@@ -360,6 +362,11 @@ impl Rel {
             Self::Shared { rows, .. } => *rows,
             Self::Apply(apply) => apply.left.rows(),
         }
+    }
+
+    /// The rows of an entry of [`Query::shared`], of which nothing is known yet.
+    pub fn shared(id: usize, output: Vec<(Attr, Attr)>) -> Self {
+        Self::Shared { id, output, rows: 0.0, distinct: Vec::new() }
     }
 
     /// A filter over it, itself when there is no predicate.

@@ -27,12 +27,44 @@ pub(super) fn variance(
         return Ok(None);
     }
     let deviation = matches!(function, DeviationPopulation | DeviationSample);
+    if let Some(value) = narrow(of, (sample, deviation), data_type.scale()) {
+        return match decimal::fits(value, data_type) {
+            true => Ok(Some(value)),
+            false => Err(out_of_range(data_type)),
+        };
+    }
     let value = unscaled(of, sample, data_type.scale()).and_then(|variance| match deviation {
         true => root(variance.checked_mul(power_of_ten(data_type.scale())?)?),
         false => Some(variance),
     });
     let value = value.and_then(i256::to_i128).filter(|&it| decimal::fits(it, data_type));
     value.map(Some).ok_or_else(|| out_of_range(data_type))
+}
+
+/// The same in 128 bits, several times as fast; `None` where they are too few.
+fn narrow(of: &Exact, (sample, deviation): (bool, bool), digits: u8) -> Option<i128> {
+    let count = i128::from(of.count);
+    let (sum, squares) = (of.sums[0].to_i128()?, of.sums[1].to_i128()?);
+    let numerator = count.checked_mul(squares)?.checked_sub(sum.checked_mul(sum)?)?;
+    let mut divisor = count.checked_mul(count - i128::from(sample))?;
+    let factor = match digits.checked_sub(2 * of.scale) {
+        Some(more) => decimal::power_of_ten(more.into())?,
+        None => {
+            let less = decimal::power_of_ten((2 * of.scale - digits).into())?;
+            divisor = divisor.checked_mul(less)?;
+            1
+        }
+    };
+    let (whole, rest) = (numerator / divisor, (numerator % divisor).checked_mul(factor)?);
+    let (fraction, left) = (rest / divisor, rest % divisor);
+    let up = i128::from(left.checked_add(left)? >= divisor);
+    let variance = whole.checked_mul(factor)?.checked_add(fraction)?.checked_add(up)?;
+    if !deviation {
+        return Some(variance);
+    }
+    let square = variance.checked_mul(decimal::power_of_ten(digits.into())?)?;
+    let root = square.checked_isqrt()?;
+    Some(if square - root * root > root { root + 1 } else { root })
 }
 
 fn power_of_ten(exponent: u8) -> Option<i256> {
@@ -121,6 +153,28 @@ mod tests {
         assert_eq!(value(VarianceSample, &of(&[10, 20, 40], 2)), Some(233333333333333));
         let large = of(&[i64::MAX.into(), i64::MIN.into()], 0);
         assert!(variance(VarianceSample, &large, data_type).is_err());
+    }
+
+    #[test]
+    fn few_bits_give_what_many_give() {
+        let mut prng = stdx::Prng::new(3);
+        for bits in [4, 16, 30, 40, 60] {
+            for scale in [0, 2, 9] {
+                let values: Vec<i128> =
+                    (0..9).map(|_| i128::from(prng.below(1 << bits)) - (1 << (bits - 1))).collect();
+                let numbers = of(&values, scale);
+                for (sample, deviation) in
+                    [(true, true), (true, false), (false, true), (false, false)]
+                {
+                    let Some(found) = narrow(&numbers, (sample, deviation), 16) else { continue };
+                    let wide = unscaled(&numbers, sample, 16).and_then(|it| match deviation {
+                        true => root(it.checked_mul(power_of_ten(16)?)?),
+                        false => Some(it),
+                    });
+                    assert_eq!(Some(found), wide.and_then(i256::to_i128), "{values:?} {scale}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -193,12 +193,14 @@ impl GroupStates for Moments {
             (Sums::Exact(sums), _) => {
                 let values = &rows.arguments[self.spec.arguments[0]].values;
                 for (row, group) in rows.counted() {
-                    let value = i256::from_i128(match values {
+                    let value: i128 = match values {
                         Values::I64(it) => it[row].into(),
                         Values::I128(it) => it[row],
                         _ => unreachable!("invariant: exact numbers are integers"),
-                    });
-                    let square = value.checked_mul(value);
+                    };
+                    let square = value.checked_mul(value).map(i256::from_i128);
+                    let value = i256::from_i128(value);
+                    let square = square.or_else(|| value.checked_mul(value));
                     sums[group] = square.and_then(|it| added(sums[group], Some([value, it])));
                 }
             }

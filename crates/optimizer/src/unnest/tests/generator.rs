@@ -497,9 +497,9 @@ impl Generator {
             assert!(fresh.contains_key(attr));
         }
         let output: Vec<(Attr, Attr)> = here.iter().copied().zip(attrs.clone()).collect();
-        let left = Rel::Shared { id, output, rows: 0.0 };
+        let left = Rel::shared(id, output);
         let output = attrs.iter().map(|it| (*it, *it)).collect();
-        let right = Rel::Shared { id, output, rows: 0.0 };
+        let right = Rel::shared(id, output);
         let residual = vec![self.condition(&attrs, &here)];
         let kind = [RelJoin::Inner, RelJoin::Left, RelJoin::Semi][self.below(3)];
         let join = JoinRel { residual, ..JoinRel::new(kind, left, right) };
