@@ -4,8 +4,10 @@
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
+use crate::from_first::begins_query;
+
 /// The functions, sorted.
-pub(crate) const FUNCTIONS: [&str; 12] = [
+pub(crate) const FUNCTIONS: [&str; 14] = [
     "glob",
     "parquet_scan",
     "read_arrow",
@@ -14,8 +16,10 @@ pub(crate) const FUNCTIONS: [&str; 12] = [
     "read_json",
     "read_json_auto",
     "read_json_objects",
+    "read_json_objects_auto",
     "read_ndjson",
     "read_ndjson_auto",
+    "read_ndjson_objects",
     "read_parquet",
     "sniff_csv",
 ];
@@ -77,7 +81,11 @@ pub(crate) fn fold(tokens: &mut Vec<TokenWithSpan>) {
                 places.push(std::mem::replace(&mut place, inner));
             }
             Token::RParen => place = places.pop().unwrap_or_default(),
-            Token::Word(it) => place.step(it.keyword),
+            Token::Word(it) => {
+                let is_from = it.keyword == Keyword::FROM && it.quote_style.is_none();
+                place.begun |= is_from && begins_query(tokens, at);
+                place.step(it.keyword);
+            }
             _ => {}
         }
         folded.push(tokens[at].clone());
@@ -176,6 +184,12 @@ mod tests {
                 "SELECT (SELECT max(a) FROM read_csv('x'))",
                 "SELECT ( SELECT max ( a ) FROM <read_csv('x')> )",
             ),
+            ("FROM glob('*') WHERE true", "FROM <glob('*')> WHERE true"),
+            (
+                "SELECT 1 FROM (FROM glob('*') SELECT 1)",
+                "SELECT 1 FROM ( FROM <glob('*')> SELECT 1 )",
+            ),
+            ("SELECT trim(FROM glob('*'))", "SELECT trim ( FROM glob ( <*> ) )"),
             ("SELECT glob('*')", "SELECT glob ( <*> )"),
             (
                 "SELECT 1, glob('*') FROM t WHERE x IN (1, glob('*'))",

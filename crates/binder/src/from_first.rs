@@ -22,7 +22,7 @@ fn is(token: &TokenWithSpan, keyword: Keyword) -> bool {
 }
 
 /// Whether a FROM at a place can begin a query. In `trim(FROM x)` it does not.
-fn begins_query(tokens: &[TokenWithSpan], place: usize) -> bool {
+pub(crate) fn begins_query(tokens: &[TokenWithSpan], place: usize) -> bool {
     let Some(before) = place.checked_sub(1) else { return true };
     let of_trim = |place: usize| is(&tokens[place], Keyword::TRIM);
     match &tokens[before].token {

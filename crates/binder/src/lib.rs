@@ -37,6 +37,7 @@ mod generated_words;
 pub mod index_words;
 mod interval_fields;
 mod item_assignment;
+mod json_rows;
 mod json_words;
 mod keys;
 mod lambda;
@@ -93,6 +94,7 @@ pub use design::{
     NodeRange, NodeWay, PartitionClause, PlacedItem, RuleChange, TableChange,
 };
 pub use file_reference::{FileOption, FileReference, named_type};
+pub use json_rows::json_rows;
 pub use like_words::{Including, LikeClause};
 pub use normalized::{READ_MAX, normalized};
 pub use role_statement::{

@@ -121,7 +121,7 @@ impl Column {
     }
 
     /// Adds a value of a type that is stored as another.
-    fn push_held(&mut self, held: &Value) -> SqlResult<()> {
+    pub(crate) fn push_held(&mut self, held: &Value) -> SqlResult<()> {
         match (&mut self.values, held) {
             (Values::Integers(it), Value::Integer(value))
             | (Values::Moments(it), Value::Timestamp(value)) => it.push(*value),

@@ -139,14 +139,18 @@ pub(crate) fn begin(
 }
 
 impl Begun {
+    /// The bytes from the first record on.
+    pub(crate) fn stream(self) -> Box<dyn Read + Send> {
+        match self.input {
+            Input::Plain { file, .. } => Box::new(At { file, at: self.offset }),
+            Input::Stream(stream) => stream,
+        }
+    }
+
     /// The bytes from the first record on, at most so many; and whether those are all.
     pub(crate) fn sample(self, path: &Path, most: u64) -> SqlResult<(Vec<u8>, bool)> {
         let mut bytes = Vec::new();
-        let stream: Box<dyn Read> = match self.input {
-            Input::Plain { file, .. } => Box::new(At { file, at: self.offset }),
-            Input::Stream(stream) => stream,
-        };
-        let read = Read::take(stream, most).read_to_end(&mut bytes);
+        let read = Read::take(self.stream(), most).read_to_end(&mut bytes);
         let read = read.map_err(|error| read_failed(path, &error))?;
         Ok((bytes, (read as u64) < most))
     }

@@ -1,4 +1,4 @@
-//! Files of rows as text: CSV and PostgreSQL's text format, into columns.
+//! Files of rows as text: CSV, PostgreSQL's text format and JSON, into columns.
 //!
 //! Key decision: a file is read in waves of blocks. All workers read a wave and look where its records end, whatever quotes stand
 //! open where a block begins; then each parses the records of its block, values straight into columns. So one file keeps all
@@ -10,8 +10,8 @@
 //! - Invariant: a value that does not fit is told with its file, line and column; nothing is guessed behind a sample.
 //! - Invariant: no bytes make reading panic.
 //!
-//! Reading order: `dialect`, `input` (bytes), `blocks` (records), `fields`, `column` (values), `reader`, `stream` (what a client sends), `sniff`,
-//! `paths`.
+//! Reading order: `dialect`, `input` (bytes), `blocks` (records), `fields`, `column` (values), `growing`, `reader`, `stream` (what a client sends), `sniff`,
+//! `paths`, `json`.
 #![forbid(unsafe_code)]
 
 mod blocks;
@@ -19,20 +19,29 @@ mod column;
 mod dialect;
 mod fault;
 mod fields;
+mod growing;
 mod guess;
 mod input;
+mod json;
+mod output;
 mod paths;
 mod reader;
 mod repeats;
+mod rows;
 mod sniff;
 mod spelling;
 mod stream;
+mod text_column;
 
 pub use column::constant;
 pub use dialect::{Dialect, Quoting};
 pub use guess::narrowest_type;
 pub use input::{Compression, Encoding};
+pub use json::{JsonFormat, JsonFound, JsonKnown, Layout, read_json, sniff_json};
+pub use output::Output;
 pub use paths::{expand, is_pattern, matching};
-pub use reader::{Columns, Header, OnError, Rows, TextColumn, TextFormat, default_mark, read_text};
+pub use reader::{Header, TextFormat, read_text};
+pub use rows::{OnError, Rows};
 pub use sniff::{Found, Known, SAMPLE_ROWS, sniff};
 pub use stream::TextStream;
+pub use text_column::{Columns, TextColumn, default_mark};

@@ -2,22 +2,18 @@
 
 use std::path::PathBuf;
 
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{Field as ArrowField, Schema};
-use stdx::sync::Arc;
 use storage::BuildContext;
 use storage::parallel::try_map;
-use types::{DataType, SqlError, SqlResult, SqlState, Zone};
+use types::{SqlError, SqlResult, Zone};
 
 use crate::blocks::{Blocks, Chunk, Source, Wave};
-use crate::column::Column;
 use crate::dialect::{Dialect, Quoting};
 use crate::fault::{Fault, Origin, RecordPlace, invalid_bytes};
 use crate::fields::{Field, Fields, Lines};
+use crate::growing::Growing;
 use crate::input::{Compression, Encoding};
-
-/// Rows that were left out of which is told why.
-const SKIPPED_TOLD: usize = 1000;
+use crate::rows::{OnError, Part, Rows, valid_text};
+use crate::text_column::{Columns, TextColumn};
 
 /// What the first record of a file is.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,54 +24,6 @@ pub enum Header {
     Skipped,
     /// These names.
     Matched(Vec<String>),
-}
-
-/// What becomes of a row with a value that its column does not take.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum OnError {
-    /// It ends the load.
-    Stop,
-    /// It is left out; more than so many end the load.
-    Skip {
-        /// How many may be left out.
-        limit: Option<u64>,
-        /// Whether records with too few or too many fields are left out, too.
-        malformed: bool,
-    },
-}
-
-/// A column of a file.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct TextColumn {
-    /// Its name.
-    pub name: String,
-    /// The type that its values are read as.
-    pub data_type: DataType,
-    /// Whether it is read at all.
-    pub wanted: bool,
-    /// Whether a NULL in it is an error (23502).
-    pub required: bool,
-    /// Whether what stands for NULL does so between quotes, too.
-    pub force_null: bool,
-    /// Whether what stands for NULL is a text.
-    pub force_not_null: bool,
-    /// Whether there is a default that a text may stand for.
-    pub has_default: bool,
-}
-
-impl TextColumn {
-    /// A column that is read.
-    pub fn new(name: impl Into<String>, data_type: DataType) -> Self {
-        Self {
-            name: name.into(),
-            data_type,
-            wanted: true,
-            required: false,
-            force_null: false,
-            force_not_null: false,
-            has_default: false,
-        }
-    }
 }
 
 /// How files are read.
@@ -105,27 +53,6 @@ pub struct TextFormat {
     pub padded: bool,
     /// In which moments are that name no time zone.
     pub zone: Zone,
-}
-
-/// The name of the column that says where the default of a column is meant.
-pub fn default_mark(column: &str) -> String {
-    format!("default of {column}")
-}
-
-/// The columns of a file, in their order in it.
-pub type Columns = [TextColumn];
-
-/// The rows of files.
-#[derive(Debug, Default)]
-pub struct Rows {
-    /// The columns that are wanted. Behind them, where a text stands for defaults, a Boolean for each: whether it does.
-    pub batches: Vec<RecordBatch>,
-    /// The number of the file of each batch.
-    pub files: Vec<usize>,
-    /// Rows that were left out.
-    pub skipped: u64,
-    /// The first of these, and why.
-    pub skipped_rows: Vec<SqlError>,
 }
 
 /// Reads files.
@@ -166,59 +93,10 @@ fn read_blocks(
     Ok(rows)
 }
 
-impl Rows {
-    fn add(&mut self, part: Part, on_error: OnError, ended: &mut Option<usize>) -> SqlResult<()> {
-        for error in part.skipped {
-            self.skipped += 1;
-            if let OnError::Skip { limit: Some(limit), .. } = on_error
-                && self.skipped > limit
-            {
-                let message = format!(
-                    "skipped more than REJECT_LIMIT ({limit}) rows due to data type incompatibility: {}",
-                    error.message
-                );
-                return Err(SqlError::new(SqlState::INVALID_TEXT, message));
-            }
-            if self.skipped_rows.len() < SKIPPED_TOLD {
-                self.skipped_rows.push(error);
-            }
-        }
-        if let Some(error) = part.failed {
-            return Err(error);
-        }
-        if part.ended {
-            *ended = Some(part.file);
-        }
-        if part.batch.num_rows() > 0 {
-            self.batches.push(part.batch);
-            self.files.push(part.file);
-        }
-        Ok(())
-    }
-}
-
-/// What became of a chunk. Errors are told when their turn comes, so that the first one of a file is told.
-struct Part {
-    file: usize,
-    batch: RecordBatch,
-    skipped: Vec<SqlError>,
-    failed: Option<SqlError>,
-    /// Whether the end of the data was marked.
-    ended: bool,
-}
-
 pub(crate) struct Reader<'a> {
     pub(crate) origin: Origin<'a>,
     pub(crate) columns: &'a Columns,
     pub(crate) format: &'a TextFormat,
-}
-
-/// Columns that grow.
-struct Growing {
-    columns: Vec<Option<Column>>,
-    /// By wanted column: where the default is meant.
-    defaults: Vec<Vec<bool>>,
-    rows: usize,
 }
 
 /// What a record was.
@@ -247,7 +125,8 @@ impl Reader<'_> {
     }
 
     fn read(&self, chunk: &Chunk<'_>) -> SqlResult<Part> {
-        let mut growing = self.growing()?;
+        let mut growing =
+            Growing::new(self.columns, self.format.default.is_some(), &self.format.zone)?;
         let (mut skipped, mut failed, mut ended) = (Vec::new(), None, false);
         let mut line = chunk.line;
         for (place, bytes) in chunk.parts.into_iter().enumerate() {
@@ -425,103 +304,6 @@ impl Reader<'_> {
             return growing.push_default(place, column);
         }
         growing.push(place, field.text, column)
-    }
-
-    fn growing(&self) -> SqlResult<Growing> {
-        let column = |it: &TextColumn| {
-            it.wanted.then(|| Column::new(it.data_type, &self.format.zone)).transpose()
-        };
-        let columns = self.columns.iter().map(column).collect::<SqlResult<Vec<_>>>()?;
-        let count = if self.format.default.is_some() { columns.len() } else { 0 };
-        Ok(Growing { columns, defaults: vec![Vec::new(); count], rows: 0 })
-    }
-}
-
-/// The text that bytes begin with, and where bytes are that are none. PostgreSQL's texts have no zeros.
-fn valid_text(bytes: &[u8]) -> (&str, Option<usize>) {
-    let end = memchr::memchr(0, bytes).unwrap_or(bytes.len());
-    let end = match std::str::from_utf8(&bytes[..end]) {
-        Ok(text) if end == bytes.len() => return (text, None),
-        Ok(_) => end,
-        Err(error) => error.valid_up_to(),
-    };
-    (std::str::from_utf8(&bytes[..end]).unwrap_or_default(), Some(end))
-}
-
-impl Growing {
-    fn push(&mut self, place: usize, text: &str, column: &TextColumn) -> Result<(), Fault> {
-        if let Some(values) = &mut self.columns[place] {
-            values.push(text).map_err(|error| Fault::value(error, &column.name, text))?;
-            self.mark(place, false);
-        }
-        Ok(())
-    }
-
-    fn push_null(&mut self, place: usize, column: &TextColumn) -> Result<(), Fault> {
-        if column.required && column.wanted {
-            let name = &column.name;
-            let message = format!("null value in column \"{name}\" violates not-null constraint");
-            let error = SqlError::new(SqlState::NOT_NULL_VIOLATION, message);
-            return Err(Fault::null(error, name));
-        }
-        if let Some(values) = &mut self.columns[place] {
-            values.push_null();
-            self.mark(place, false);
-        }
-        Ok(())
-    }
-
-    fn push_default(&mut self, place: usize, column: &TextColumn) -> Result<(), Fault> {
-        if !column.has_default {
-            let message = format!(
-                "unexpected default marker: column \"{}\" has no default value",
-                column.name
-            );
-            return Err(Fault::malformed(message));
-        }
-        if let Some(values) = &mut self.columns[place] {
-            values.push_null();
-            self.mark(place, true);
-        }
-        Ok(())
-    }
-
-    fn mark(&mut self, place: usize, is_default: bool) {
-        if let Some(marks) = self.defaults.get_mut(place) {
-            marks.push(is_default);
-        }
-    }
-
-    /// Takes the row away that was begun.
-    fn truncate(&mut self) {
-        let rows = self.rows;
-        self.columns
-            .iter_mut()
-            .flatten()
-            .filter(|it| it.rows() > rows)
-            .for_each(|it| it.truncate(rows));
-        self.defaults.iter_mut().for_each(|it| it.truncate(rows));
-    }
-
-    fn finish(self, columns: &Columns) -> SqlResult<RecordBatch> {
-        let mut arrays: Vec<(String, ArrayRef)> = Vec::new();
-        for (values, column) in self.columns.into_iter().zip(columns) {
-            if let Some(values) = values {
-                arrays.push((column.name.clone(), values.finish()?));
-            }
-        }
-        for (marks, column) in self.defaults.into_iter().zip(columns).filter(|it| it.1.wanted) {
-            let array: ArrayRef = Arc::new(arrow_array::BooleanArray::from(marks));
-            arrays.push((default_mark(&column.name), array));
-        }
-        let field = |(name, array): &(String, ArrayRef)| {
-            ArrowField::new(name, array.data_type().clone(), true)
-        };
-        let schema = Schema::new(arrays.iter().map(field).collect::<Vec<_>>());
-        let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(self.rows));
-        let arrays = arrays.into_iter().map(|it| it.1).collect();
-        RecordBatch::try_new_with_options(Arc::new(schema), arrays, &options)
-            .map_err(|error| SqlError::internal(format!("rows of a file are malformed: {error}")))
     }
 }
 

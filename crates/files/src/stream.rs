@@ -6,7 +6,9 @@ use types::SqlResult;
 use crate::blocks::{BLOCK_MAX, BLOCK_MIN, RECORD_MAX, Raw, Records};
 use crate::fault::Origin;
 use crate::input::Encoding;
-use crate::reader::{Reader, Rows, TextColumn, TextFormat};
+use crate::reader::{Reader, TextFormat};
+use crate::rows::Rows;
+use crate::text_column::TextColumn;
 
 /// Bytes that are read at once, at least: enough for several workers.
 const WAVE_BYTES: usize = 2 << 20;

@@ -251,7 +251,7 @@ fn rows_are_copied_to_files() {
     assert_eq!(rows(&mut session, &sum), ["360000|true|360000"]);
     let wrong = [
         ("COPY t TO 'DIR/t'", "22023"),
-        ("COPY t TO 'DIR/t.x' (FORMAT json)", "22023"),
+        ("COPY t TO 'DIR/t.x' (FORMAT avro)", "22023"),
         ("COPY t TO 'DIR/t.parquet' (HEADER)", "0A000"),
         ("COPY t TO 'DIR/no/t.csv'", "58P01"),
         ("COPY nothing TO 'DIR/n.csv'", "42P01"),

@@ -52,7 +52,7 @@ impl Encoding {
                     });
                 }
                 // No other is sent.
-                CopyFormat::Binary | CopyFormat::Parquet => {
+                CopyFormat::Binary | CopyFormat::Parquet | CopyFormat::Json { .. } => {
                     let mut writer = RowWriter::new(batch, types, |_| Format::Binary);
                     let columns = batch.num_columns() as i16;
                     each(&mut bytes, &mut |row, bytes| {

@@ -8,6 +8,7 @@ use arrow_array::{Array, ArrayRef};
 use memory::Allocator;
 use stdx::Prng;
 use storage::Parallel;
+use types::DataType;
 
 use super::*;
 

@@ -81,9 +81,15 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<(BegunRows, CopyFormat)> {
         let format = CopyFormat::of(options, Some("text"))?;
-        if format == CopyFormat::Parquet {
-            return Err(SqlError::unsupported("COPY TO STDOUT of format parquet is not supported")
-                .with_hint("text, csv and binary are there"));
+        if let CopyFormat::Parquet | CopyFormat::Json { .. } = format {
+            let name = format.extension();
+            let message = format!("COPY TO STDOUT of format {name} is not supported");
+            return Err(SqlError::unsupported(message).with_hint("text, csv and binary are there"));
+        }
+        if let CopyFormat::Lines(style) = &format
+            && style.compression().is_some_and(|it| it != files::Compression::None)
+        {
+            return Err(SqlError::unsupported("COPY TO STDOUT does not compress what it writes"));
         }
         let (catalog, planned) = self.planned_to_read(query, cancel, |_| Ok(()))?;
         let tables = catalog.tables(&planned.plan);
@@ -111,8 +117,8 @@ impl Session {
             None | Some("text") => (false, false),
             Some("csv") => (true, false),
             Some("binary") => (false, true),
-            Some("parquet") => {
-                let message = "COPY FROM STDIN of format parquet is not supported";
+            Some(format @ ("parquet" | "json")) => {
+                let message = format!("COPY FROM STDIN of format {format} is not supported");
                 return Err(
                     SqlError::unsupported(message).with_hint("text, csv and binary are there")
                 );
@@ -242,7 +248,7 @@ impl Session {
             let message = format!("table \"{}\" was altered while rows were copied", table.name);
             return Err(SqlError::new(SqlState::NOT_IN_STATE, message));
         }
-        self.add_rows(&now, &targets, (&columns, &text), rows, cancel)
+        self.add_rows(&now, &targets, (&columns, text.asked()), rows, cancel)
     }
 }
 

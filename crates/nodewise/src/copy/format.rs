@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use files::{Compression, Layout};
 use types::{SqlError, SqlResult, SqlState};
 
 use super::style::LineStyle;
+use crate::reading::{CopyJson, Direction};
 
 /// What rows are written as.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -13,6 +15,13 @@ pub enum CopyFormat {
     Parquet,
     /// Lines.
     Lines(LineStyle),
+    /// Rows as JSON, which only files have.
+    Json {
+        /// Whether they stand in one array; else each has a line.
+        is_array: bool,
+        /// `None`: as the end of the file's name says.
+        compression: Option<Compression>,
+    },
     /// PostgreSQL's binary format, which only clients are sent.
     Binary,
 }
@@ -25,6 +34,10 @@ impl CopyFormat {
             Some("parquet") => without_options(options, "Parquet").map(|()| Self::Parquet),
             Some("binary") => without_options(options, "BINARY mode").map(|()| Self::Binary),
             Some("csv") => LineStyle::of(options, true).map(Self::Lines),
+            Some("json") => {
+                let CopyJson { layout, compression, .. } = CopyJson::of(options, Direction::To)?;
+                Ok(Self::Json { is_array: layout == Some(Layout::Array), compression })
+            }
             Some("text") => LineStyle::of(options, false).map(Self::Lines),
             Some(other) => {
                 let message = format!("COPY format \"{other}\" not recognized");
@@ -32,8 +45,9 @@ impl CopyFormat {
             }
             None => {
                 let message = "the name of the file does not tell its format";
-                Err(SqlError::new(SqlState::INVALID_PARAMETER, message)
-                    .with_hint("add WITH (FORMAT parquet), (FORMAT csv) or (FORMAT text)"))
+                Err(SqlError::new(SqlState::INVALID_PARAMETER, message).with_hint(
+                    "add WITH (FORMAT parquet), (FORMAT csv), (FORMAT json) or (FORMAT text)",
+                ))
             }
         }
     }
@@ -43,6 +57,7 @@ impl CopyFormat {
         match self {
             Self::Parquet => "parquet",
             Self::Lines(_) => "csv",
+            Self::Json { .. } => "json",
             Self::Binary => "bin",
         }
     }
@@ -64,7 +79,17 @@ pub(crate) fn without_options(options: &[(String, String)], format: &str) -> Sql
 
 /// The format that the name of a file tells.
 pub(crate) fn format_of_name(path: &Path) -> Option<&'static str> {
+    let stem = path.file_stem().map(Path::new);
+    let path = stem.filter(|_| Compression::of_name(path) != Compression::None).unwrap_or(path);
     let ends = |it: &str| path.extension().is_some_and(|end| end.eq_ignore_ascii_case(it));
-    let known = [("parquet", "parquet"), ("csv", "csv"), ("txt", "text")];
+    let known = [
+        ("parquet", "parquet"),
+        ("csv", "csv"),
+        ("tsv", "csv"),
+        ("txt", "text"),
+        ("json", "json"),
+        ("jsonl", "json"),
+        ("ndjson", "json"),
+    ];
     known.into_iter().find(|it| ends(it.0)).map(|it| it.1)
 }

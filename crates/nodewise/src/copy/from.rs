@@ -4,7 +4,10 @@
 //! are left out, they are those of an INSERT: there defaults, CHECK and foreign keys have their place.
 
 use arrow_array::RecordBatch;
-use files::{Header, Known, Quoting, Rows, TextColumn, TextFormat, read_text, sniff};
+use files::{
+    Header, JsonFormat, JsonKnown, Known, Quoting, Rows, TextColumn, TextFormat, read_json,
+    read_text, sniff, sniff_json,
+};
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Table, TableDesign};
 use types::{DataType, SqlError, SqlResult, SqlState, Zone, names};
@@ -16,7 +19,9 @@ use crate::durability::Operation;
 use crate::generated_ddl::{is_generated, not_copied};
 use crate::notice::Notice;
 use crate::parallel::LoadProgress;
-use crate::reading::{CopyHeader, CopyText, Direction, FileKind, Verbosity, is_tbl, text_table};
+use crate::reading::{
+    AskedOfRows, CopyHeader, CopyJson, CopyText, Direction, FileKind, Verbosity, is_tbl, text_table,
+};
 use crate::sql_names::sql_path;
 use crate::{Answer, CancelToken, Session};
 use binder::sequence_names::qualified;
@@ -27,6 +32,7 @@ const COPIED: &str = "copied\nrows";
 /// What a file is read as.
 enum ReadFormat {
     Parquet,
+    Json(CopyJson),
     Text(Box<CopyText>),
 }
 
@@ -40,6 +46,7 @@ impl ReadFormat {
             Some("csv") => text(true),
             Some("text") => text(false),
             Some("parquet") => Self::parquet(options),
+            Some("json") => CopyJson::of(options, Direction::From).map(Self::Json),
             Some("binary") => Err(SqlError::unsupported("COPY FROM of format binary")),
             Some(other) => {
                 let message = format!("COPY format \"{other}\" not recognized");
@@ -47,6 +54,7 @@ impl ReadFormat {
             }
             None => match FileKind::of(&files::expand(path)?[0]) {
                 Some(FileKind::Parquet) => Self::parquet(options),
+                Some(FileKind::Json) => CopyJson::of(options, Direction::From).map(Self::Json),
                 // PostgreSQL writes its text format into such files.
                 Some(FileKind::Csv) if path.to_lowercase().ends_with(".txt") => text(false),
                 Some(FileKind::Csv) => {
@@ -135,6 +143,7 @@ impl Session {
         let targets = targets(&old, columns)?;
         match ReadFormat::of(path, options, &old)? {
             ReadFormat::Parquet => self.copy_parquet(&old, &targets, path, cancel),
+            ReadFormat::Json(json) => self.copy_json(&old, &targets, path, &json, cancel),
             ReadFormat::Text(text) => self.copy_text(&old, &targets, path, &text, cancel),
         }
     }
@@ -189,7 +198,54 @@ impl Session {
         let read = read_text(&paths, &columns, &format, &context);
         let rows = self.cancelled_or(cancel, read)?;
         drop((team, progress));
-        self.add_rows(old, targets, (&columns, text), rows, cancel)
+        self.add_rows(old, targets, (&columns, text.asked()), rows, cancel)
+    }
+
+    /// Columns of JSON are found by name; what an object has not is NULL, and what the table has not does not count.
+    fn copy_json(
+        &mut self,
+        old: &Arc<Table>,
+        targets: &[usize],
+        path: &str,
+        json: &CopyJson,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        let paths = files::expand(path)?;
+        let column = |place: &usize| {
+            let column = &old.columns[*place];
+            let required = !column.nullable;
+            TextColumn { required, ..TextColumn::new(column.name.clone(), column.data_type) }
+        };
+        let columns: Vec<TextColumn> = targets.iter().map(column).collect();
+        let names = columns.iter().map(|it| (it.name.clone(), it.data_type)).collect();
+        let known = JsonKnown {
+            layout: json.layout,
+            columns: Some(names),
+            is_records: Some(true),
+            rows: Some(1),
+            is_lenient: true,
+            compression: json.compression,
+            ..JsonKnown::default()
+        };
+        let format = JsonFormat {
+            layouts: sniff_json(&paths, &known)?.layouts,
+            is_records: true,
+            is_closed: false,
+            compression: json.compression,
+            on_error: json.on_error,
+            is_lenient: false,
+            zone: self.settings.client.zone(),
+        };
+        let team = self.load_team(cancel);
+        let progress = LoadProgress::new(&*self.progress, path);
+        let stop = || execution::is_ended(cancel);
+        let plain = TableDesign::default();
+        let context = self.build_context(&team, &progress, &stop, &plain);
+        let read = read_json(&paths, &columns, &format, &context);
+        let rows = self.cancelled_or(cancel, read)?;
+        drop((team, progress));
+        let asked = AskedOfRows { has_defaults: false, verbosity: json.verbosity };
+        self.add_rows(old, targets, (&columns, asked), rows, cancel)
     }
 
     /// Adds rows that were read.
@@ -197,14 +253,14 @@ impl Session {
         &mut self,
         old: &Arc<Table>,
         targets: &[usize],
-        (columns, text): (&[TextColumn], &CopyText),
+        (columns, asked): (&[TextColumn], AskedOfRows),
         Rows { batches, skipped, skipped_rows, .. }: Rows,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        for told in notices(skipped, &skipped_rows, text.verbosity) {
+        for told in notices(skipped, &skipped_rows, asked.verbosity) {
             self.notice(Notice::told("00000", told));
         }
-        let has_defaults = text.default.is_some();
+        let has_defaults = asked.has_defaults;
         if is_plain(old, targets) && !has_defaults {
             let batches = ordered(batches, targets)?;
             let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();

@@ -3,7 +3,7 @@
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, BooleanArray, RecordBatch};
 use arrow_schema::{DataType, Schema};
-use files::Quoting;
+use files::{Compression, Quoting};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::csv::CsvStyle;
@@ -16,6 +16,8 @@ pub struct LineStyle {
     fields: Fields,
     /// Whether the first line has the names of the columns.
     header: bool,
+    /// How a file of them is compressed; `None`: as the end of its name says.
+    compression: Option<Compression>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -42,7 +44,13 @@ impl LineStyle {
             }
             _ => Fields::Text { delimiter, null: text.null },
         };
-        Ok(Self { fields, header: text.header == CopyHeader::Skipped })
+        let header = text.header == CopyHeader::Skipped;
+        Ok(Self { fields, header, compression: text.compression })
+    }
+
+    /// How a file of them is compressed; `None`: as the end of its name says.
+    pub(crate) fn compression(&self) -> Option<Compression> {
+        self.compression
     }
 
     /// Whether rows have the columns that the options name. Errors: 42703.

@@ -40,6 +40,11 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<usize> {
         let catalog = StatementCatalog::on(self, snapshot);
+        let rows = match format {
+            CopyFormat::Json { .. } => Some(binder::json_rows(query)?),
+            _ => None,
+        };
+        let query = rows.as_ref().unwrap_or(query);
         let Finished { plan, executed, .. } = self.run_on(&catalog, query, cancel, |_| Ok(()))?;
         let schema = self.zoned(&schema_of(&plan.output));
         if let CopyFormat::Lines(style) = format {

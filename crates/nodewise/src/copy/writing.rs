@@ -5,11 +5,12 @@
 
 use std::fmt::Display;
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use files::{Compression as Compressed, Output};
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::basic::Compression;
@@ -45,9 +46,12 @@ pub(crate) fn write_file(
                 let (schema, batches) = without_intervals(schema, batches)?;
                 write_parquet(file, &schema, &batches, parallel)
             }
-            CopyFormat::Lines(style) => {
-                write_lines(file, style, schema, batches).map_err(|it| io_failed(path, &it))
-            }
+            CopyFormat::Lines(style) => output(file, path, style.compression())
+                .and_then(|out| write_lines(out, style, schema, batches))
+                .map_err(|it| io_failed(path, &it)),
+            CopyFormat::Json { is_array, compression } => output(file, path, *compression)
+                .and_then(|out| write_json(out, *is_array, batches))
+                .map_err(|it| io_failed(path, &it)),
             CopyFormat::Binary => {
                 Err(SqlError::unsupported("COPY TO a file of format binary is not supported"))
             }
@@ -112,13 +116,43 @@ pub(crate) fn io_failed(path: &Path, error: &std::io::Error) -> SqlError {
     SqlError::new(state, format!("cannot write {}: {error}", path.display()))
 }
 
+/// A file that is compressed as is said, or as its name tells.
+fn output(file: File, path: &Path, compression: Option<Compressed>) -> std::io::Result<Output> {
+    Output::new(file, compression.unwrap_or_else(|| Compressed::of_name(path)))
+}
+
+/// Writes rows that are JSON, each on a line, or all within an array.
+fn write_json(mut out: Output, is_array: bool, batches: &[RecordBatch]) -> std::io::Result<()> {
+    let (before, between, behind) =
+        if is_array { ("[\n\t", ",\n\t", "\n]\n") } else { ("", "\n", "\n") };
+    let (mut text, mut is_first) = (String::new(), true);
+    for batch in batches {
+        let cells = Cells::new(batch.column(0));
+        for row in 0..batch.num_rows() {
+            text.push_str(if std::mem::take(&mut is_first) { before } else { between });
+            cells.write(row, &mut text);
+            if text.len() >= 1 << 16 {
+                out.write_all(text.as_bytes())?;
+                text.clear();
+            }
+        }
+    }
+    text.push_str(match (is_first, is_array) {
+        (false, _) => behind,
+        (true, true) => "[]\n",
+        (true, false) => "",
+    });
+    out.write_all(text.as_bytes())?;
+    out.finish()
+}
+
 fn write_lines(
-    file: File,
+    mut out: Output,
     style: &LineStyle,
     schema: &SchemaRef,
     batches: &[RecordBatch],
 ) -> std::io::Result<()> {
-    let (mut out, mut lines) = (BufWriter::new(file), style.header(schema));
+    let mut lines = style.header(schema);
     for batch in batches {
         let mut writer = style.lines(batch);
         for row in 0..batch.num_rows() {
@@ -130,7 +164,7 @@ fn write_lines(
         }
     }
     out.write_all(lines.as_bytes())?;
-    out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()
+    out.finish()
 }
 
 fn write_parquet(

@@ -42,6 +42,15 @@ pub(crate) enum CopyHeader {
     Matched,
 }
 
+/// What is asked of rows that were read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AskedOfRows {
+    /// Whether they say where the default of a column is meant.
+    pub(crate) has_defaults: bool,
+    /// What is told of those that were left out.
+    pub(crate) verbosity: Verbosity,
+}
+
 /// What is told of rows that are left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verbosity {
@@ -70,6 +79,11 @@ struct Said {
 }
 
 impl CopyText {
+    /// What is asked of rows that were read.
+    pub(crate) fn asked(&self) -> AskedOfRows {
+        AskedOfRows { has_defaults: self.default.is_some(), verbosity: self.verbosity }
+    }
+
     /// What the options say of CSV, or of PostgreSQL's text format.
     pub(crate) fn of(
         options: &[(String, String)],
@@ -105,15 +119,29 @@ fn check_direction(name: &str, value: &str, direction: Direction) -> SqlResult<(
             Err(SqlError::unsupported(format!("COPY TO in encoding {value} is not supported"))
                 .with_hint("rows are written as UTF8"))
         }
-        (Direction::To, "compression") => {
-            Err(SqlError::unsupported("COPY TO does not compress what it writes"))
-        }
         _ => Ok(()),
     }
 }
 
-fn invalid(message: impl Into<String>) -> SqlError {
+/// 22023.
+pub(super) fn invalid(message: impl Into<String>) -> SqlError {
     SqlError::new(SqlState::INVALID_PARAMETER, message)
+}
+
+/// How many rows may be left out. Errors: 22023.
+pub(super) fn reject_limit(value: &str) -> SqlResult<u64> {
+    let limit = value.parse().ok().filter(|it| *it > 0);
+    limit.ok_or_else(|| invalid(format!("REJECT_LIMIT ({value}) must be greater than zero")))
+}
+
+/// What is told of rows that are left out. Errors: 22023.
+pub(super) fn verbosity(value: &str) -> SqlResult<Verbosity> {
+    match value.to_lowercase().as_str() {
+        "silent" => Ok(Verbosity::Silent),
+        "default" => Ok(Verbosity::Count),
+        "verbose" => Ok(Verbosity::Verbose),
+        _ => Err(invalid(format!("COPY LOG_VERBOSITY \"{value}\" not recognized"))),
+    }
 }
 
 impl Said {
@@ -154,22 +182,8 @@ impl Said {
                 "ignore" => self.skips = true,
                 _ => return Err(invalid(format!("COPY ON_ERROR \"{value}\" not recognized"))),
             },
-            "reject_limit" => {
-                let limit = value.parse().ok().filter(|it| *it > 0);
-                let message = format!("REJECT_LIMIT ({value}) must be greater than zero");
-                self.limit = Some(limit.ok_or_else(|| invalid(message))?);
-            }
-            "log_verbosity" => {
-                self.verbosity = Some(match value.to_lowercase().as_str() {
-                    "silent" => Verbosity::Silent,
-                    "default" => Verbosity::Count,
-                    "verbose" => Verbosity::Verbose,
-                    _ => {
-                        let message = format!("COPY LOG_VERBOSITY \"{value}\" not recognized");
-                        return Err(invalid(message));
-                    }
-                });
-            }
+            "reject_limit" => self.limit = Some(reject_limit(value)?),
+            "log_verbosity" => self.verbosity = Some(verbosity(value)?),
             "force_null" => self.force_null.push(value.to_owned()),
             "force_not_null" => self.force_not_null.push(value.to_owned()),
             "force_quote" => self.force_quote.push(value.to_owned()),

@@ -131,7 +131,8 @@ pub(crate) fn filename(name: &str, value: &FileOption) -> SqlResult<Option<Strin
     })
 }
 
-fn typed(columns: &[(String, String)]) -> SqlResult<Vec<(String, DataType)>> {
+/// Names with the types of their names.
+pub(super) fn typed(columns: &[(String, String)]) -> SqlResult<Vec<(String, DataType)>> {
     columns.iter().map(|(name, of)| Ok((name.clone(), named_type(of)?))).collect()
 }
 

@@ -11,6 +11,7 @@ use types::{SqlError, SqlResult, SqlState};
 pub(crate) enum FileKind {
     Parquet,
     Csv,
+    Json,
 }
 
 impl FileKind {
@@ -25,6 +26,8 @@ impl FileKind {
         let any = |all: &[&str]| all.iter().any(|it| ends(path, it));
         if any(&["csv", "tsv", "tbl", "txt"]) {
             Some(Self::Csv)
+        } else if any(&["json", "jsonl", "ndjson"]) {
+            Some(Self::Json)
         } else if any(&["parquet"]) && stem.is_none() {
             Some(Self::Parquet)
         } else {
@@ -48,7 +51,7 @@ pub(crate) fn unknown(path: &Path) -> SqlError {
     let message =
         format!("file {} is not a Parquet file, and its name tells no format", path.display());
     SqlError::new(SqlState::BAD_FILE_FORMAT, message)
-        .with_hint("read_csv('..') reads any file as text in columns")
+        .with_hint("read_csv('..') reads any file as text in columns, read_json('..') as JSON")
 }
 
 /// Whether a name ends in `.tbl`, as those of TPC's files do.

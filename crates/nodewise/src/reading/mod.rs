@@ -1,15 +1,21 @@
 //! Files in the place of tables: what a query names, and what COPY reads.
 //!
-//! Reading order: `kind` (which format), `csv_options`, `copy_options`, `extra`, `opened` (schema and rows).
+//! Reading order: `kind` (which format), `csv_options`, `copy_options`, `copy_json`, `json_options`, `extra`, `tables`, `parquet_files`, `json_files`, `opened` (schema and rows).
 
+mod copy_json;
 mod copy_options;
 mod csv_options;
 mod extra;
+mod json_files;
+mod json_options;
 mod kind;
 mod opened;
 mod parquet_files;
+mod tables;
 mod values;
 
-pub(crate) use copy_options::{CopyHeader, CopyText, Direction, Verbosity};
+pub(crate) use copy_json::CopyJson;
+pub(crate) use copy_options::{AskedOfRows, CopyHeader, CopyText, Direction, Verbosity};
 pub(crate) use kind::{FileKind, is_tbl};
-pub(crate) use opened::{Opened, text_table};
+pub(crate) use opened::Opened;
+pub(crate) use tables::text_table;

@@ -6,18 +6,22 @@ use arrow_array::{ArrayRef, BooleanArray, RecordBatch, StringArray};
 use binder::{FileOption, FileReference};
 use files::{Found, Header, Rows, TextColumn, TextFormat, read_text, sniff};
 use stdx::sync::Arc;
-use storage::{BuildContext, ColumnSchema, NoProgress, Table, TableBuilder};
+use storage::{BuildContext, ColumnSchema, Table, TableBuilder};
 use types::{SqlError, SqlResult, SqlState, UnreadColumn, Zone};
 
 use super::csv_options::{CsvOptions, shown};
 use super::extra::{ExtraColumn, extra_columns, with_extra};
+use super::json_files::JsonFiles;
+use super::json_options::JsonOptions;
 use super::kind::{FileKind, is_tbl, known};
 use super::parquet_files::ParquetFiles;
+use super::tables::{text_table, unread};
 
 /// What a query reads in the place of a table.
 pub(crate) enum Opened {
     Parquet(ParquetFiles),
     Text(Box<TextFiles>),
+    Json(Box<JsonFiles>),
     /// Rows that are there at once.
     Rows(RecordBatch),
 }
@@ -42,6 +46,7 @@ impl Opened {
                         paths,
                         CsvOptions { zone: zone.clone(), ..CsvOptions::default() },
                     ),
+                    FileKind::Json => Self::json(paths, JsonOptions::new(zone.clone())),
                     FileKind::Parquet => Ok(Self::Parquet(ParquetFiles::open(paths, &[])?)),
                 }
             }
@@ -53,6 +58,10 @@ impl Opened {
                 let files = ParquetFiles::open(expanded(&reference)?, &reference.options)?;
                 Ok(Self::Parquet(files))
             }
+            Some(function) if function.contains("json") => Self::json(
+                expanded(&reference)?,
+                JsonOptions::of(function, &reference, zone.clone())?,
+            ),
             Some("glob") => listed(&reference).map(Self::Rows),
             Some("sniff_csv") => {
                 let paths = expanded(&reference)?;
@@ -72,11 +81,16 @@ impl Opened {
         TextFiles::open(paths, options).map(|it| Self::Text(Box::new(it)))
     }
 
+    fn json(paths: Vec<PathBuf>, options: JsonOptions) -> SqlResult<Self> {
+        JsonFiles::open(paths, options).map(|it| Self::Json(Box::new(it)))
+    }
+
     /// Its columns.
     pub(crate) fn schema(&self) -> SqlResult<Vec<ColumnSchema>> {
         match self {
             Self::Parquet(files) => files.schema(),
             Self::Text(files) => Ok(files.schema()),
+            Self::Json(files) => Ok(files.schema()),
             Self::Rows(batch) => schema_of(batch),
         }
     }
@@ -91,6 +105,7 @@ impl Opened {
         match self {
             Self::Parquet(files) => files.load(name, wanted, context),
             Self::Text(files) => files.load(name, wanted, context),
+            Self::Json(files) => files.load(name, wanted, context),
             Self::Rows(batch) => {
                 let builder = TableBuilder::new(name, schema_of(batch)?);
                 builder.push(0, batch.clone())?;
@@ -130,26 +145,6 @@ fn listed(reference: &FileReference) -> SqlResult<RecordBatch> {
 fn batch(columns: Vec<(&str, ArrayRef)>) -> SqlResult<RecordBatch> {
     RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|it| (it.0, it.1, true)))
         .map_err(|error| SqlError::internal(format!("rows are malformed: {error}")))
-}
-
-/// The answer of a column that is not read.
-pub(super) fn unread(name: &str) -> UnreadColumn {
-    let error = SqlError::internal(format!("column {name:?} of a file was not read"));
-    UnreadColumn { name: name.to_owned(), error }
-}
-
-/// A table of rows of files.
-pub(crate) fn text_table(
-    name: &str,
-    schema: Vec<ColumnSchema>,
-    batches: Vec<RecordBatch>,
-    context: &BuildContext<'_>,
-) -> SqlResult<Table> {
-    let builder = TableBuilder::new(name, schema);
-    for (order, batch) in batches.into_iter().enumerate() {
-        builder.push(order as u64, batch)?;
-    }
-    builder.finish(&BuildContext { progress: &NoProgress, ..*context })
 }
 
 impl TextFiles {

@@ -12,10 +12,22 @@ pub const DEPTH_MAX: usize = 6000;
 /// 22P02 with PostgreSQL's reasons; 54001 beyond [`DEPTH_MAX`].
 pub fn check(text: &str) -> SqlResult<usize> {
     let mut lexer = Lexer::new(text);
+    let first = lexer.advance()?;
+    let deepest = skip(&mut lexer, first)?;
+    match lexer.advance()? {
+        Token::End => Ok(deepest),
+        token => Err(unexpected(&lexer, token, "Expected end of input, but found")),
+    }
+}
+
+/// Goes behind the value whose first token was read last, and tells how deep its arrays and objects are in one another.
+///
+/// # Errors
+/// Those of [`check`].
+pub fn skip(lexer: &mut Lexer<'_>, first: Token) -> SqlResult<usize> {
     // For each array or object around, whether it is an object.
     let mut around: Vec<bool> = Vec::new();
-    let mut deepest = 0;
-    let mut token = lexer.next()?;
+    let (mut deepest, mut token) = (0, first);
     loop {
         match token {
             Token::OpenObject | Token::OpenArray => {
@@ -27,22 +39,22 @@ pub fn check(text: &str) -> SqlResult<usize> {
                     return Err(SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, message)
                         .with_hint(format!("JSON may be {DEPTH_MAX} levels deep")));
                 }
-                token = lexer.next()?;
+                token = lexer.advance()?;
                 match (is_object, token) {
                     (true, Token::CloseObject) | (false, Token::CloseArray) => {
                         around.pop();
                     }
                     (true, _) => {
-                        token = key(&mut lexer, token, "Expected string or \"}\", but found")?;
+                        token = key(lexer, token, "Expected string or \"}\", but found")?;
                         continue;
                     }
                     (false, _) => continue,
                 }
             }
             Token::String | Token::Number | Token::True | Token::False | Token::Null => {}
-            _ => return Err(unexpected(&lexer, token, "Expected JSON value, but found")),
+            _ => return Err(unexpected(lexer, token, "Expected JSON value, but found")),
         }
-        match after_value(&mut lexer, &mut around)? {
+        match after_value(lexer, &mut around)? {
             Some(next) => token = next,
             None => return Ok(deepest),
         }
@@ -54,41 +66,39 @@ fn key(lexer: &mut Lexer<'_>, token: Token, expected: &str) -> SqlResult<Token> 
     if token != Token::String {
         return Err(unexpected(lexer, token, expected));
     }
-    let token = lexer.next()?;
+    let token = lexer.advance()?;
     if token != Token::Colon {
         return Err(unexpected(lexer, token, "Expected \":\", but found"));
     }
-    lexer.next()
+    lexer.advance()
 }
 
 /// What comes behind a value: closes what ends, and gives the first token of the next value, or nothing at the end.
 fn after_value(lexer: &mut Lexer<'_>, around: &mut Vec<bool>) -> SqlResult<Option<Token>> {
-    loop {
-        let token = lexer.next()?;
-        match (around.last().copied(), token) {
-            (None, Token::End) => return Ok(None),
-            (None, _) => {
-                return Err(unexpected(lexer, token, "Expected end of input, but found"));
-            }
-            (Some(true), Token::CloseObject) | (Some(false), Token::CloseArray) => {
+    while let Some(is_object) = around.last().copied() {
+        let token = lexer.advance()?;
+        match (is_object, token) {
+            (true, Token::CloseObject) | (false, Token::CloseArray) => {
                 around.pop();
             }
-            (Some(true), Token::Comma) => {
-                let token = lexer.next()?;
+            (true, Token::Comma) => {
+                let token = lexer.advance()?;
                 return key(lexer, token, "Expected string, but found").map(Some);
             }
-            (Some(false), Token::Comma) => return lexer.next().map(Some),
-            (Some(true), _) => {
+            (false, Token::Comma) => return lexer.advance().map(Some),
+            (true, _) => {
                 return Err(unexpected(lexer, token, "Expected \",\" or \"}\", but found"));
             }
-            (Some(false), _) => {
+            (false, _) => {
                 return Err(unexpected(lexer, token, "Expected \",\" or \"]\", but found"));
             }
         }
     }
+    Ok(None)
 }
 
-fn unexpected(lexer: &Lexer<'_>, token: Token, expected: &str) -> SqlError {
+/// 22P02: another token than is expected.
+pub fn unexpected(lexer: &Lexer<'_>, token: Token, expected: &str) -> SqlError {
     match token {
         Token::End => invalid("The input string ended unexpectedly."),
         _ => invalid(format!("{expected} \"{}\".", lexer.token())),

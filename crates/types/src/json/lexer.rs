@@ -4,26 +4,40 @@ use crate::{SqlError, SqlResult, SqlState};
 
 /// What a token is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Token {
+pub enum Token {
+    /// `{`
     OpenObject,
+    /// `}`
     CloseObject,
+    /// `[`
     OpenArray,
+    /// `]`
     CloseArray,
+    /// `,`
     Comma,
+    /// `:`
     Colon,
+    /// A string in quotes.
     String,
+    /// A number.
     Number,
+    /// `true`
     True,
+    /// `false`
     False,
+    /// `null`
     Null,
+    /// Nothing more.
     End,
 }
 
 /// Reads a text token by token.
-pub(super) struct Lexer<'a> {
+#[derive(Clone, Debug)]
+pub struct Lexer<'a> {
     text: &'a str,
-    /// Where the last token begins and ends.
+    /// Where the last token begins.
     pub start: usize,
+    /// Where it ends.
     pub end: usize,
 }
 
@@ -33,6 +47,7 @@ pub(super) fn invalid(detail: impl Into<String>) -> SqlError {
 }
 
 impl<'a> Lexer<'a> {
+    /// Before the first token.
     pub fn new(text: &'a str) -> Self {
         Self { text, start: 0, end: 0 }
     }
@@ -42,10 +57,16 @@ impl<'a> Lexer<'a> {
         self.text.get(self.start..self.end).unwrap_or("")
     }
 
+    /// The text from a place up to the end of the last token.
+    pub fn since(&self, start: usize) -> &'a str {
+        self.text.get(start..self.end).unwrap_or("")
+    }
+
     /// The next token.
     ///
-    /// Errors: 22P02 for what is none.
-    pub fn next(&mut self) -> SqlResult<Token> {
+    /// # Errors
+    /// 22P02 for what is none.
+    pub fn advance(&mut self) -> SqlResult<Token> {
         let bytes = self.text.as_bytes();
         self.start = self.end;
         while matches!(bytes.get(self.start), Some(b' ' | b'\t' | b'\n' | b'\r')) {

@@ -102,6 +102,16 @@ fn readings(path: &Path, ending: &str) -> Vec<String> {
         statements.push(format!("SELECT * FROM sniff_csv('{path}')"));
         statements.push(format!("SELECT count(*) FROM read_csv('{path}', ignore_errors = true)"));
     }
+    if format == "json" {
+        for options in [
+            "ignore_errors = true",
+            "sample_size = 1",
+            "format = 'unstructured'",
+            "maximum_depth = 1",
+        ] {
+            statements.push(format!("SELECT * FROM read_json('{path}', {options})"));
+        }
+    }
     statements
 }
 

@@ -1,0 +1,473 @@
+//! Values of files into columns.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use storage::BuildContext;
+use storage::parallel::try_map;
+use types::json::{Lexer, Token, each_member, skip, string_of, unexpected};
+use types::{SqlError, SqlResult, SqlState, Zone};
+
+use super::layout::Layout;
+use super::pieces::{Piece, Pieces};
+use super::value;
+use crate::blocks::{BLOCK_MAX, BLOCK_MIN, Blocks, Chunk, Source};
+use crate::dialect::Quoting;
+use crate::fault::{Fault, Origin, RecordPlace, invalid_bytes};
+use crate::growing::Growing;
+use crate::input::{Compression, Encoding};
+use crate::rows::{OnError, Part, Rows, valid_text};
+use crate::text_column::Columns;
+
+/// How files of JSON are read.
+#[derive(Clone, PartialEq, Debug)]
+pub struct JsonFormat {
+    /// How values stand, by file.
+    pub layouts: Vec<Layout>,
+    /// Whether values are objects whose members are the columns; else each value is the one column.
+    pub is_records: bool,
+    /// Whether members that no column is of are an error.
+    pub is_closed: bool,
+    /// `None`: as the end of a file's name says.
+    pub compression: Option<Compression>,
+    /// What becomes of rows with wrong values.
+    pub on_error: OnError,
+    /// Whether values that do not fit are NULL, and a line that is no JSON is a row of these.
+    pub is_lenient: bool,
+    /// In which moments are that name no time zone.
+    pub zone: Zone,
+}
+
+/// Reads files of JSON.
+///
+/// # Errors
+/// 22P04 for what is no JSON, 22021 for bytes that are no text; for values those of a cast from text; 23502; 58P01, 58030 and
+/// XX001 for files that cannot be read.
+pub fn read_json(
+    paths: &[PathBuf],
+    columns: &Columns,
+    format: &JsonFormat,
+    context: &BuildContext<'_>,
+) -> SqlResult<Rows> {
+    read_in(paths, columns, format, context, None)
+}
+
+/// [`read_json`] in blocks of some size.
+pub(super) fn read_in(
+    paths: &[PathBuf],
+    columns: &Columns,
+    format: &JsonFormat,
+    context: &BuildContext<'_>,
+    block: Option<usize>,
+) -> SqlResult<Rows> {
+    let mut rows = Rows::default();
+    let mut first = 0;
+    while first < paths.len() {
+        let layout = format.layouts[first];
+        let is_other = |it: &Layout| layout != Layout::Lines || *it != Layout::Lines;
+        let count = 1 + format.layouts[first + 1..].iter().take_while(|it| !is_other(it)).count();
+        let files = &paths[first..first + count];
+        let reader = Reader::new((Origin::Files(files), first), columns, format);
+        match layout {
+            Layout::Lines => reader.lines(files, context, block, &mut rows)?,
+            _ => reader.pieces(&files[0], layout, context, block, &mut rows)?,
+        }
+        first += count;
+    }
+    Ok(rows)
+}
+
+/// What is no JSON (22P04), with the reason.
+pub(super) fn malformed(error: SqlError) -> Fault {
+    if error.state != SqlState::INVALID_TEXT {
+        return Fault::of(error);
+    }
+    let reason = error.hint.as_deref().unwrap_or(&error.message);
+    Fault::malformed(format!("malformed JSON: {}", reason.trim_end_matches('.')))
+}
+
+struct Reader<'a> {
+    origin: Origin<'a>,
+    /// The number of the first of its files among all.
+    first: usize,
+    columns: &'a Columns,
+    format: &'a JsonFormat,
+    by_name: HashMap<&'a str, usize>,
+}
+
+/// A text that is read, and where it is.
+struct Text<'a> {
+    bytes: &'a [u8],
+    text: &'a str,
+    /// Where bytes are that are no text.
+    bad: Option<usize>,
+    file: usize,
+    /// The line in which it begins, and what ends a line.
+    line: u64,
+    line_end: u8,
+}
+
+/// What was read of a piece.
+struct Reading {
+    growing: Growing,
+    skipped: Vec<SqlError>,
+    /// What is wrong with the record that is read, and where.
+    fault: Option<(Fault, usize)>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(
+        (origin, first): (Origin<'a>, usize),
+        columns: &'a Columns,
+        format: &'a JsonFormat,
+    ) -> Self {
+        let by_name = columns.iter().enumerate().map(|(place, it)| (&*it.name, place)).collect();
+        Self { origin, first, columns, format, by_name }
+    }
+
+    fn lines(
+        &self,
+        files: &[PathBuf],
+        context: &BuildContext<'_>,
+        block: Option<usize>,
+        rows: &mut Rows,
+    ) -> SqlResult<()> {
+        let source = Source {
+            paths: files,
+            compression: self.format.compression,
+            encoding: Encoding::Utf8,
+            skip: 0,
+            quoting: Quoting::None,
+        };
+        let mut blocks = Blocks::new(source, *context, block);
+        while let Some(wave) = blocks.wave()? {
+            let read = |index: usize| self.chunk(&wave.chunk(index));
+            for part in try_map(context.parallel, wave.len(), read)? {
+                rows.add(part, self.format.on_error, &mut None)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn pieces(
+        &self,
+        path: &Path,
+        layout: Layout,
+        context: &BuildContext<'_>,
+        block: Option<usize>,
+        rows: &mut Rows,
+    ) -> SqlResult<()> {
+        let size = std::fs::metadata(path).map_or(0, |it| it.len());
+        let width = context.parallel.width().max(1);
+        let share = (size / (4 * width) as u64) as usize;
+        let block = block.unwrap_or(share.clamp(BLOCK_MIN, BLOCK_MAX));
+        let file = (self.origin, path, 0);
+        let mut pieces = Pieces::open(file, layout, self.format.compression, block)?;
+        let mut read = 0;
+        loop {
+            if (context.cancelled)() {
+                return Err(SqlError::new(SqlState::QUERY_CANCELED, "the load was cancelled"));
+            }
+            let mut wave = Vec::new();
+            // What is wrong with the pieces before is told first.
+            let mut ended = Ok(());
+            while wave.len() < 2 * width {
+                match pieces.next() {
+                    Ok(Some(it)) => wave.push(it),
+                    Ok(None) => break,
+                    Err(error) => {
+                        ended = Err(error);
+                        break;
+                    }
+                }
+            }
+            let is_array = layout == Layout::Array;
+            let parts =
+                try_map(context.parallel, wave.len(), |index| self.piece(&wave[index], is_array))?;
+            for part in parts {
+                rows.add(part, self.format.on_error, &mut None)?;
+            }
+            ended?;
+            if wave.is_empty() {
+                return Ok(());
+            }
+            read += wave.iter().map(|it| it.bytes.len() as u64).sum::<u64>();
+            context.progress.advance(read.min(size), size.max(1));
+        }
+    }
+
+    /// Reads whole lines, each with a value.
+    fn chunk(&self, chunk: &Chunk<'_>) -> SqlResult<Part> {
+        let mut reading = self.reading()?;
+        let (mut line, mut failed) = (chunk.line, None);
+        for bytes in chunk.parts.into_iter().filter(|it| !it.is_empty()) {
+            let text = Text::new(bytes, chunk.file, line, chunk.line_end);
+            if let Err(error) = self.text_lines(&text, &mut reading) {
+                failed = Some(error);
+                break;
+            }
+            line += memchr::memchr_iter(chunk.line_end, bytes).count() as u64;
+        }
+        self.part(reading, chunk.file, failed)
+    }
+
+    fn text_lines(&self, text: &Text<'_>, reading: &mut Reading) -> SqlResult<()> {
+        let mut at = 0;
+        while at < text.text.len() {
+            let rest = &text.text[at..];
+            let end =
+                memchr::memchr(text.line_end, rest.as_bytes()).map_or(rest.len(), |it| it + 1);
+            // A record that goes on behind the last text is none.
+            if text.bad.is_some()
+                && at + end == text.text.len()
+                && !rest[..end].ends_with(char::from(text.line_end))
+            {
+                break;
+            }
+            let mut lexer = Lexer::new(&rest[..end]);
+            let read = self.line(&mut lexer, reading);
+            if let Err(error) = read {
+                let fault = malformed(error);
+                if !self.format.is_lenient {
+                    return Err(self.at(fault, text, at + lexer.start));
+                }
+                reading.growing.truncate();
+                reading.fault = None;
+                self.row_of_nulls(&mut reading.growing).map_err(|it| self.at(it, text, at))?;
+            }
+            self.ended(reading, text, at)?;
+            at += end;
+        }
+        match text.bad {
+            Some(at) => Err(self.at(Fault::of(invalid_bytes(&text.bytes[at..])), text, at)),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads a line: one value, or none.
+    fn line(&self, lexer: &mut Lexer<'_>, reading: &mut Reading) -> SqlResult<()> {
+        let first = lexer.advance()?;
+        if first == Token::End {
+            return Ok(());
+        }
+        self.record(lexer, first, reading)?;
+        match lexer.advance()? {
+            Token::End => {
+                reading.growing.rows += 1;
+                Ok(())
+            }
+            token => Err(unexpected(lexer, token, "Expected end of line, but found")),
+        }
+    }
+
+    /// Reads values that stand one behind the other.
+    fn piece(&self, piece: &Piece, is_array: bool) -> SqlResult<Part> {
+        let mut reading = self.reading()?;
+        let text = Text::new(&piece.bytes, 0, piece.line, b'\n');
+        let mut lexer = Lexer::new(text.text);
+        let failed = self.piece_values(piece, is_array, &text, &mut lexer, &mut reading).err();
+        self.part(reading, 0, failed)
+    }
+
+    fn piece_values(
+        &self,
+        piece: &Piece,
+        is_array: bool,
+        text: &Text<'_>,
+        lexer: &mut Lexer<'_>,
+        reading: &mut Reading,
+    ) -> SqlResult<()> {
+        let wrong = |error: SqlError, lexer: &Lexer<'_>| match text.bad {
+            Some(at) => self.at(Fault::of(invalid_bytes(&text.bytes[at..])), text, at),
+            None => self.at(malformed(error), text, lexer.start),
+        };
+        let mut needs_value = !piece.is_first;
+        loop {
+            let first = lexer.advance().map_err(|it| wrong(it, lexer))?;
+            if first == Token::End && text.bad.is_none() {
+                if is_array && needs_value && piece.is_last && piece.is_closed {
+                    let reason = "Expected JSON value, but found \"]\"";
+                    return Err(self.at(
+                        Fault::malformed(format!("malformed JSON: {reason}")),
+                        text,
+                        lexer.start,
+                    ));
+                }
+                if piece.is_last && !piece.is_closed {
+                    let what = "Expected JSON value, but found";
+                    return Err(wrong(unexpected(lexer, Token::End, what), lexer));
+                }
+                return Ok(());
+            }
+            self.record(lexer, first, reading).map_err(|it| wrong(it, lexer))?;
+            reading.growing.rows += 1;
+            self.ended(reading, text, 0)?;
+            if is_array {
+                match lexer.advance().map_err(|it| wrong(it, lexer))? {
+                    Token::Comma => needs_value = true,
+                    Token::End if piece.is_last && piece.is_closed && text.bad.is_none() => {
+                        return Ok(());
+                    }
+                    token => {
+                        let what = "Expected \",\" or \"]\", but found";
+                        return Err(wrong(unexpected(lexer, token, what), lexer));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads a value whose first token was read; what is wrong with what it means is kept, what is no JSON is an error.
+    fn record(&self, lexer: &mut Lexer<'_>, first: Token, reading: &mut Reading) -> SqlResult<()> {
+        let start = lexer.start;
+        if !self.format.is_records {
+            skip(lexer, first)?;
+            self.value(0, lexer.since(start), start, reading);
+            return Ok(());
+        }
+        match first {
+            Token::OpenObject => {}
+            _ => {
+                skip(lexer, first)?;
+                if first != Token::Null && !self.format.is_lenient {
+                    let shown: String = lexer.since(start).chars().take(40).collect();
+                    reading.fail(
+                        Fault::malformed(format!("an object is expected, not {shown}")),
+                        start,
+                    );
+                }
+                return self.missing(start, reading);
+            }
+        }
+        let mut next = 0;
+        each_member(lexer, |lexer, key, first| {
+            let at = lexer.start;
+            skip(lexer, first)?;
+            let key_text = string_of(key)?;
+            let is_next = self.columns.get(next).is_some_and(|it| *it.name == *key_text);
+            let place = if is_next { Some(next) } else { self.by_name.get(&*key_text).copied() };
+            match place {
+                Some(place) => {
+                    next = place + 1;
+                    self.value(place, lexer.since(at), at, reading);
+                }
+                None if self.format.is_closed && !self.format.is_lenient => {
+                    let message = format!("unknown key \"{key_text}\"");
+                    reading.fail(Fault::malformed(message), at);
+                }
+                None => {}
+            }
+            Ok(())
+        })?;
+        self.missing(start, reading)
+    }
+
+    /// Adds a value to a column.
+    fn value(&self, place: usize, json: &str, at: usize, reading: &mut Reading) {
+        let column = &self.columns[place];
+        let rows = reading.growing.rows;
+        if reading.fault.is_some() || !column.wanted {
+            return;
+        }
+        if reading.growing.columns[place].as_ref().is_none_or(|it| it.rows() > rows) {
+            if !self.format.is_lenient {
+                let message = format!("duplicate key \"{}\"", column.name);
+                reading.fail(Fault::malformed(message), at);
+            }
+            return;
+        }
+        let pushed = match &mut reading.growing.columns[place] {
+            Some(values) if json != "null" => {
+                value::push(values, json, column.data_type, &self.format.zone)
+                    .map_err(|error| Fault::value(error, &column.name, json))
+            }
+            _ => reading.growing.push_null(place, column),
+        };
+        let pushed = match pushed {
+            Err(_) if self.format.is_lenient => reading.growing.push_null(place, column),
+            other => other,
+        };
+        if let Err(fault) = pushed {
+            reading.fail(fault, at);
+        }
+    }
+
+    /// Columns that a record has no member for are NULL.
+    fn missing(&self, at: usize, reading: &mut Reading) -> SqlResult<()> {
+        let rows = reading.growing.rows;
+        for (place, column) in self.columns.iter().enumerate() {
+            let is_there = |it: &crate::column::Column| it.rows() > rows;
+            if reading.fault.is_some()
+                || reading.growing.columns[place].as_ref().is_none_or(is_there)
+            {
+                continue;
+            }
+            if let Err(fault) = reading.growing.push_null(place, column) {
+                reading.fail(fault, at);
+            }
+        }
+        Ok(())
+    }
+
+    fn row_of_nulls(&self, growing: &mut Growing) -> Result<(), Fault> {
+        for (place, column) in self.columns.iter().enumerate() {
+            growing.push_null(place, column)?;
+        }
+        growing.rows += 1;
+        Ok(())
+    }
+
+    /// Looks what was wrong with the record that was read, where what was read begins at a place of the text.
+    fn ended(&self, reading: &mut Reading, text: &Text<'_>, from: usize) -> SqlResult<()> {
+        let Some((fault, at)) = reading.fault.take() else { return Ok(()) };
+        reading.growing.rows -= 1;
+        reading.growing.truncate();
+        let is_skipped = match self.format.on_error {
+            OnError::Stop => false,
+            OnError::Skip { malformed, .. } => fault.is_value || malformed,
+        };
+        let error = self.at(fault, text, from + at);
+        if !is_skipped {
+            return Err(error);
+        }
+        reading.skipped.push(error);
+        Ok(())
+    }
+
+    fn at(&self, fault: Fault, text: &Text<'_>, at: usize) -> SqlError {
+        let at = at.min(text.bytes.len());
+        fault.at(RecordPlace {
+            origin: self.origin,
+            file: text.file,
+            line: text.line + memchr::memchr_iter(text.line_end, &text.bytes[..at]).count() as u64,
+            text: text.text.get(at..).unwrap_or_default(),
+        })
+    }
+
+    fn reading(&self) -> SqlResult<Reading> {
+        let growing = Growing::new(self.columns, false, &self.format.zone)?;
+        Ok(Reading { growing, skipped: Vec::new(), fault: None })
+    }
+
+    fn part(&self, reading: Reading, file: usize, failed: Option<SqlError>) -> SqlResult<Part> {
+        let Reading { mut growing, skipped, .. } = reading;
+        growing.truncate();
+        let batch = growing.finish(self.columns)?;
+        let file = self.first + file;
+        Ok(Part { file, batch, skipped, failed, ended: false })
+    }
+}
+
+impl Reading {
+    /// Keeps what is wrong with a record, unless something was before.
+    fn fail(&mut self, fault: Fault, at: usize) {
+        self.fault.get_or_insert((fault, at));
+    }
+}
+
+impl<'a> Text<'a> {
+    fn new(bytes: &'a [u8], file: usize, line: u64, line_end: u8) -> Self {
+        let (text, bad) = valid_text(bytes);
+        Self { bytes, text, bad, file, line, line_end }
+    }
+}
