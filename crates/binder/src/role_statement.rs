@@ -150,6 +150,8 @@ pub enum RoleStatement {
         grant: bool,
         /// The rights, `None` for all.
         rights: Option<Privileges>,
+        /// Those on single columns, `None` for all that there are, and the columns.
+        columns: Vec<(Option<Privileges>, Vec<String>)>,
         /// The objects.
         on: RightsOn,
         /// Who has them, or not any more.

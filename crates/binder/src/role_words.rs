@@ -209,14 +209,14 @@ fn given(cursor: &mut Cursor<'_>, grant: bool) -> SqlResult<RoleStatement> {
     let mut words = Vec::new();
     let begin = *cursor;
     let is_all = cursor.take("ALL");
+    let mut of_all = None;
     if is_all {
         cursor.take("PRIVILEGES");
-        refuse_columns(cursor)?;
+        of_all = columns(cursor)?;
     } else {
         loop {
             let at = *cursor;
-            words.push((cursor.name("a right or a role")?, at));
-            refuse_columns(cursor)?;
+            words.push((cursor.name("a right or a role")?, columns(cursor)?, at));
             if !cursor.take_sign(&Token::Comma) {
                 break;
             }
@@ -226,33 +226,50 @@ fn given(cursor: &mut Cursor<'_>, grant: bool) -> SqlResult<RoleStatement> {
         if is_all || option {
             return Err(cursor.expected("ON"));
         }
+        if words.iter().any(|it| it.1.is_some()) {
+            let message = "column names cannot be included in GRANT/REVOKE ROLE";
+            return Err(begin.error(SqlState("0LP01"), message));
+        }
         let roles = words.into_iter().map(|it| it.0).collect();
         return membership(cursor, grant, roles, options);
     }
     if options != MembershipOptions::default() {
         return Err(begin.expected("a role"));
     }
-    let mut rights = Privileges::NONE;
-    for (word, at) in words {
-        rights |= Privileges::named(&word).ok_or_else(|| {
+    let (mut rights, mut of_columns) = (Privileges::NONE, Vec::new());
+    for (word, columns, at) in words {
+        let right = Privileges::named(&word).ok_or_else(|| {
             at.error(SqlState::SYNTAX, &format!("unrecognized privilege type \"{word}\""))
         })?;
+        match columns {
+            Some(columns) => of_columns.push((Some(right), columns)),
+            None => rights |= right,
+        }
     }
-    let rights = (!is_all).then_some(rights);
+    let rights = (!is_all || of_all.is_some()).then_some(rights);
+    of_columns.extend(of_all.map(|it| (None, it)));
     let on = objects(cursor)?;
     cursor.expect(if grant { "TO" } else { "FROM" })?;
     let roles = roles(cursor)?;
     let option = option || grant && cursor.take_all(&["WITH", "GRANT", "OPTION"]);
     let by = granted_by(cursor)?;
     let cascade = !grant && behavior(cursor);
-    Ok(RoleStatement::Rights { grant, rights, on, roles, option, by, cascade })
+    let columns = of_columns;
+    Ok(RoleStatement::Rights { grant, rights, columns, on, roles, option, by, cascade })
 }
 
-fn refuse_columns(cursor: &Cursor<'_>) -> SqlResult<()> {
-    match cursor.peek() {
-        Some(Token::LParen) => Err(unsupported("a right on single columns")
-            .with_hint("give the right on a view of these columns")),
-        _ => Ok(()),
+/// The columns that a right is given on, if it is on single ones.
+fn columns(cursor: &mut Cursor<'_>) -> SqlResult<Option<Vec<String>>> {
+    if !cursor.take_sign(&Token::LParen) {
+        return Ok(None);
+    }
+    let mut names = vec![cursor.name("a column")?];
+    while cursor.take_sign(&Token::Comma) {
+        names.push(cursor.name("a column")?);
+    }
+    match cursor.take_sign(&Token::RParen) {
+        true => Ok(Some(names)),
+        false => Err(cursor.expected(") or a comma")),
     }
 }
 

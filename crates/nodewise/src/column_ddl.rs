@@ -201,6 +201,7 @@ impl Session {
             self.remove_sequence(&sequence, cascade, cancel)?;
         }
         self.move_comment(["relation", &table.name, &name], None)?;
+        self.move_column_rights(&table.name, &name, None)?;
         self.alter_column(&current, &ColumnChange::Drop(id), None, cancel)?;
         self.drop_unused_hidden(&table.name, cancel)
     }
@@ -220,6 +221,7 @@ impl Session {
         self.refuse_with_views(&table.name, Some(&from))?;
         let own = ["relation", &*table.name];
         self.move_comment([own[0], own[1], &from], Some([own[0], own[1], to]))?;
+        self.move_column_rights(&table.name, &from, Some(to))?;
         let renamed = ColumnChange::Rename(id, to.to_owned());
         let new = self.alter_column(table, &renamed, None, cancel)?;
         let mut rules = Rules::clone(new.rules());

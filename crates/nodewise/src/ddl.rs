@@ -111,6 +111,7 @@ impl Session {
         let names = std::slice::from_ref(&old.name);
         self.release(names, false, cancel)?;
         self.release_views("table", names, false)?;
+        self.forget_column_rights(&old.name)?;
         Ok(Some(old))
     }
 

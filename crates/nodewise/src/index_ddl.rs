@@ -26,18 +26,17 @@ impl Session {
     pub(crate) fn create_index(&self, index: &NewIndex, cancel: &CancelToken) -> SqlResult<Answer> {
         self.write_alone(cancel)?;
         let old = self.existing(&index.table)?;
+        let wished = index.name.as_deref().map(own_name).transpose()?;
+        let wished = wished.as_deref();
         if index.if_not_exists
-            && index
-                .name
-                .as_deref()
-                .is_some_and(|it| self.table_of_index(&within(&old, it)).is_some())
+            && wished.is_some_and(|it| self.table_of_index(&within(&old, it)).is_some())
         {
             return Ok(done("CREATE INDEX"));
         }
         let own = names::bare(&old.name);
         let suggested = distinct_names(&names_of(&index.items)?).join("_");
         let suggested = format!("{own}_{suggested}_idx");
-        let name = self.index_name(&old, index.name.as_deref(), &suggested, old.rules())?;
+        let name = self.index_name(&old, wished, &suggested, old.rules())?;
         let name = name.into();
         let kind = if index.unique { IndexKind::UniqueIndex } else { IndexKind::Index };
         let predicate = index.predicate.as_deref();
@@ -142,6 +141,17 @@ impl Session {
                 let mut names = std::iter::once(suggested.to_owned()).chain(numbered);
                 names.find(|it| !taken(it)).ok_or_else(|| SqlError::internal("no name is free"))
             }
+        }
+    }
+}
+
+/// The name of a new index, which lies in the schema of its table. Errors: 42601 where another is said.
+fn own_name(said: &str) -> SqlResult<String> {
+    match names::said(said)? {
+        (None, name) => Ok(name),
+        (Some(_), name) => {
+            let message = format!("the name of the index \"{name}\" has a schema before it");
+            Err(SqlError::new(SqlState::SYNTAX, message).with_hint("it gets that of its table"))
         }
     }
 }

@@ -63,13 +63,16 @@ pub const CHAR: u32 = 18;
 /// `name`.
 pub const NAME: u32 = 19;
 
+/// `record`.
+pub const RECORD: u32 = 2249;
 /// `int2vector`.
 pub const INT2VECTOR: u32 = 22;
 /// `oidvector`.
 pub const OIDVECTOR: u32 = 30;
 
 /// The numbers of types and of arrays of them.
-const ARRAYS: [(u32, u32); 23] = [
+const ARRAYS: [(u32, u32); 24] = [
+    (RECORD, 2287),
     (BOOL, 1000),
     (JSON, 199),
     (BYTEA, 1001),
@@ -139,6 +142,10 @@ pub fn wire_type(of: DataType) -> WireType {
         DataType::Whole(it) => wire_type(it.plain()),
         DataType::Array(Element::SmallIntVector) => fixed(INT2VECTOR, -1),
         DataType::Array(Element::OidVector) => fixed(OIDVECTOR, -1),
+        DataType::Struct(it) if it.is_row() => fixed(RECORD, -1),
+        DataType::Array(it) if matches!(it.data_type(), DataType::Struct(of) if of.is_row()) => {
+            fixed(array_of(RECORD), -1)
+        }
         // PostgreSQL's clients know none of them.
         it if types::structs::is_nested(it) => fixed(TEXT, -1),
         DataType::Struct(_) | DataType::Map(_) => fixed(TEXT, -1),

@@ -1,14 +1,15 @@
 //! Arrays as `array_send` has them: dimensions, whether there are NULLs, the type of the items, of each dimension its length
 //! and lower bound, and the items, each behind its length.
 
+use arrow_array::StringArray;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, StringArray};
 use bytes::{BufMut, BytesMut};
 use nodewise::DataType;
-use nodewise::pg_types::{JSONB, wire_type};
+use nodewise::pg_types::wire_type;
 use types::array::Dimension;
 
-use crate::binary_values::{Binary, fill_length, put_jsonb};
+use crate::binary_values::fill_length;
+use crate::record_values::{Sent, is_row};
 
 /// A column of arrays.
 pub struct ArrayColumn {
@@ -16,14 +17,22 @@ pub struct ArrayColumn {
     shapes: Vec<Option<Vec<Dimension>>>,
     /// The first item of each, and the end of all.
     starts: Vec<usize>,
-    items: ArrayRef,
+    items: Box<Sent>,
     element: u32,
 }
 
 impl ArrayColumn {
     /// Of the texts of arrays; `None` where they are none.
     pub fn new(texts: &StringArray, element: DataType) -> Option<Self> {
-        let (shapes, items) = nodewise::lists::items_of(texts, element).ok()?;
+        let rows = is_row(element);
+        // Rows are read from the texts that they are as items.
+        let read_as = if rows { DataType::Text } else { element };
+        let (shapes, items) = nodewise::lists::items_of(texts, read_as).ok()?;
+        let items = match element {
+            DataType::Jsonb => Sent::Jsonb(items.as_string_opt()?.clone()),
+            _ if rows => Sent::of_texts(items.as_string_opt()?.clone(), element)?,
+            _ => Sent::Others(items),
+        };
         let mut starts = vec![0];
         for shape in &shapes {
             let lengths = shape.iter().flatten().map(|it| it.length as usize);
@@ -31,7 +40,12 @@ impl ArrayColumn {
             let count: usize = if none { 0 } else { lengths.product() };
             starts.push(starts[starts.len() - 1] + count);
         }
-        Some(Self { shapes, starts, items, element: wire_type(element).oid })
+        Some(Self { shapes, starts, items: Box::new(items), element: wire_type(element).oid })
+    }
+
+    /// Whether that of a row is NULL.
+    pub fn is_null(&self, row: usize) -> bool {
+        self.shapes[row].is_none()
     }
 
     /// Appends the array of a row behind its length.
@@ -47,15 +61,8 @@ impl ArrayColumn {
             out.put_i32(it.length);
             out.put_i32(it.lower);
         }
-        let binary = Binary::new(&self.items);
         for item in items {
-            match self.items.is_null(item) {
-                true => out.put_i32(-1),
-                false if self.element == JSONB => {
-                    put_jsonb(self.items.as_string::<i32>().value(item), out);
-                }
-                false => binary.put(item, text, out),
-            }
+            self.items.put(item, text, out);
         }
         fill_length(place, 4, out);
     }

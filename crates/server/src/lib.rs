@@ -29,6 +29,7 @@ mod http;
 mod options;
 mod parameters;
 mod portal;
+mod record_values;
 mod registry;
 mod replies;
 mod requests;

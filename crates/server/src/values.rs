@@ -9,8 +9,8 @@ use bytes::{BufMut, BytesMut};
 use nodewise::DataType as SqlType;
 use nodewise::text::Cells;
 
-use crate::array_values::ArrayColumn;
 use crate::binary_values::{Binary, fill_length, put_bytes, put_jsonb, put_printed};
+use crate::record_values::{Sent, is_row};
 use crate::replies::Format;
 
 /// The columns of a batch, ready to be written row by row.
@@ -25,7 +25,8 @@ enum Column<'a> {
     Truth(&'a BooleanArray),
     Printed(Cells<'a>),
     Binary(&'a ArrayRef, Binary<'a>),
-    Arrays(ArrayColumn),
+    /// Arrays and rows in binary.
+    Sent(Sent),
     /// JSONB in binary.
     Jsonb(&'a StringArray),
 }
@@ -38,16 +39,17 @@ impl<'a> RowWriter<'a> {
         format: impl Fn(usize) -> Format,
     ) -> Self {
         let each = batch.columns().iter().enumerate();
-        let element = |it: usize| {
-            let of = types.get(it).filter(|it| !types::structs::is_nested(**it));
-            of.and_then(|it| it.element())
+        let compound = |it: usize| {
+            let of = types.get(it).filter(|it| it.element().is_some() || is_row(**it));
+            of.copied()
+                .filter(|it| is_row(it.element().unwrap_or(*it)) || !types::structs::is_nested(*it))
         };
         let columns = each.map(|(index, array)| match (format(index), array.data_type()) {
-            (Format::Binary, DataType::Utf8) if let Some(element) = element(index) => {
-                ArrayColumn::new(array.as_string(), element).map_or_else(
-                    // What no array is read from is sent as it is.
+            (Format::Binary, DataType::Utf8) if let Some(of) = compound(index) => {
+                Sent::of_texts(array.as_string().clone(), of).map_or_else(
+                    // What no array or row is read from is sent as it is.
                     || Column::Text(array.as_string()),
-                    Column::Arrays,
+                    Column::Sent,
                 )
             }
             (Format::Binary, DataType::Utf8) if types.get(index) == Some(&SqlType::Jsonb) => {
@@ -89,7 +91,7 @@ impl Column<'_> {
             Self::Printed(cells) => put_printed(cells, row, text, out),
             Self::Binary(array, _) if array.is_null(row) => out.put_i32(-1),
             Self::Binary(_, it) => it.put(row, text, out),
-            Self::Arrays(it) => it.put(row, text, out),
+            Self::Sent(it) => it.put(row, text, out),
             Self::Jsonb(it) if it.is_null(row) => out.put_i32(-1),
             Self::Jsonb(it) => put_jsonb(it.value(row), out),
         }

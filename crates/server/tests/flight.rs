@@ -359,6 +359,36 @@ fn who_has_no_password_gets_nothing() {
 }
 
 #[test]
+fn a_token_ends_with_its_password() {
+    let lines = [("ada", "secret"), ("bob", "hidden")].map(|it| Users::line(it.0, it.1).unwrap());
+    let users = Users::parse(&lines.join("\n")).unwrap();
+    let server = Running::with(ServerOptions { users, ..ServerOptions::default() });
+    on_runtime(async {
+        let mut ada = client(&server).await;
+        ada.handshake("ada", "secret").await.unwrap();
+        let mut basic = client(&server).await;
+        basic.set_header("authorization", "Basic YWRhOnNlY3JldA==");
+        let mut bob = client(&server).await;
+        bob.handshake("bob", "hidden").await.unwrap();
+        for it in [&mut ada, &mut basic] {
+            assert_eq!(rows_of(it, "SELECT current_user").await, "ada");
+        }
+        // A session that is open stays; what names it has to be right.
+        bob.execute_update("ALTER ROLE ada PASSWORD 'other'".into(), None).await.unwrap();
+        for it in [&mut ada, &mut basic] {
+            assert_eq!(failure(query(it, "SELECT 1").await).0, Code::Unauthenticated);
+        }
+        ada.handshake("ada", "secret").await.unwrap_err();
+        let mut anew = client(&server).await;
+        anew.handshake("ada", "other").await.unwrap();
+        assert_eq!(rows_of(&mut anew, "SELECT current_user").await, "ada");
+        assert_eq!(rows_of(&mut bob, "SELECT current_user").await, "bob");
+        bob.execute_update("DROP ROLE ada".into(), None).await.unwrap();
+        assert_eq!(failure(query(&mut anew, "SELECT 1").await).0, Code::Unauthenticated);
+    });
+}
+
+#[test]
 fn rights_are_asked_as_over_the_wire() {
     let users = Users::parse(&Users::line("ada", "secret").unwrap()).unwrap();
     let server = Running::with(ServerOptions { users, ..ServerOptions::default() });

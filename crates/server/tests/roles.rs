@@ -201,6 +201,32 @@ fn views_lend_the_rights_of_their_owners_and_no_others() {
 }
 
 #[test]
+fn a_superuser_has_no_more_by_a_view_than_its_owner() {
+    let mut setting = Setting::new();
+    setting.root("GRANT CREATE ON SCHEMA public TO eve; GRANT SELECT ON secret TO eve");
+    let mut eve = setting.eve();
+    done(&mut eve, "CREATE VIEW lured AS SELECT pin FROM secret");
+    done(&mut eve, "CREATE VIEW around AS SELECT * FROM lured");
+    done(&mut eve, "CREATE VIEW allowed AS SELECT id FROM open");
+    setting.root("REVOKE SELECT ON secret FROM eve");
+    for sql in ["SELECT * FROM lured", "SELECT count(*) FROM around", "COPY lured TO STDOUT"] {
+        let told = denied(&mut setting.root, sql);
+        assert_eq!(told, "permission denied for table secret", "{sql}");
+    }
+    assert_eq!(setting.root.value("SELECT count(*) FROM allowed"), "2");
+    setting.root("PREPARE p AS SELECT max(id) FROM allowed; REVOKE SELECT ON open FROM PUBLIC");
+    assert_eq!(denied(&mut setting.root, "EXECUTE p"), "permission denied for table open");
+    setting.root("ALTER VIEW lured OWNER TO nodewise");
+    assert_eq!(setting.root.value("SELECT max(pin) FROM lured"), "4711");
+    // What is around it is eve's, who may not read it any more.
+    assert_eq!(
+        denied(&mut setting.root, "SELECT max(pin) FROM around"),
+        "permission denied for view lured"
+    );
+    done(&mut setting.root, "SELECT * FROM pg_roles, pg_tables, information_schema.tables");
+}
+
+#[test]
 fn materialized_views_are_refreshed_as_their_owners() {
     let mut setting = Setting::new();
     setting.root("GRANT CREATE ON SCHEMA public TO eve; CREATE MATERIALIZED VIEW kept AS SELECT * FROM secret");

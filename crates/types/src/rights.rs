@@ -5,6 +5,7 @@
 //! - Invariant: each right leads back to the owner by those who have given it.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{BitAnd, BitOr, BitOrAssign, Not};
 
@@ -43,6 +44,9 @@ impl Privileges {
     pub const CONNECT: Self = Self(1 << 11);
     /// To refresh, to lock.
     pub const MAINTAIN: Self = Self(1 << 14);
+    /// All that there may be a right to on a single column.
+    pub const ON_COLUMNS: Self =
+        Self(Self::INSERT.0 | Self::SELECT.0 | Self::UPDATE.0 | Self::REFERENCES.0);
 
     /// All rights with their names and letters, in the order in which they are shown.
     pub const ALL: [(Self, &str, char); 12] = [
@@ -191,6 +195,9 @@ pub struct Rights {
     pub owner: RoleId,
     /// What was given; `None` where nobody has said anything.
     pub grants: Option<Vec<Grant>>,
+    /// What was given on single columns, by their names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub columns: BTreeMap<String, Vec<Grant>>,
 }
 
 /// Why rights cannot be given or taken away.
@@ -199,7 +206,7 @@ const GRANT_OPERATION: SqlState = SqlState("0LP01");
 impl Rights {
     /// Those of an object of which nobody has said anything.
     pub fn of(owner: RoleId) -> Self {
-        Self { owner, grants: None }
+        Self { owner, grants: None, columns: BTreeMap::new() }
     }
 
     /// What was given, or is where nobody has said anything. `is_public`: of the schema of that name.
@@ -230,13 +237,7 @@ impl Rights {
             let message = "grant options cannot be granted back to your own grantor";
             return Err(SqlError::new(GRANT_OPERATION, message));
         }
-        match grants.iter_mut().find(|it| (it.to, it.by) == (new.to, new.by)) {
-            Some(known) => {
-                known.rights |= new.rights;
-                known.options |= new.options;
-            }
-            None => grants.push(new),
-        }
+        add(&mut grants, new);
         self.grants = Some(grants);
         Ok(())
     }
@@ -262,35 +263,33 @@ impl Rights {
         cascade: bool,
     ) -> Result<(), SqlError> {
         let mut grants = self.given(of.0, of.1).into_owned();
-        let Some(known) = grants.iter_mut().find(|it| (it.to, it.by) == (taken.to, taken.by))
-        else {
-            self.grants = Some(grants);
-            return Ok(());
-        };
-        let lost = known.options & taken.rights;
-        known.options = known.options & !taken.rights;
-        if !only_option {
-            known.rights = known.rights & !taken.rights;
-        }
-        grants.retain(|it| !it.rights.is_empty());
+        let lost = take(&mut grants, taken, only_option);
         let before = grants.clone();
         if !lost.is_empty() && taken.to != self.owner {
-            self.prune(&mut grants);
+            self.prune(&mut grants, &[]);
         }
-        if grants != before && !cascade {
-            return Err(SqlError::new(SqlState::DEPENDENT_OBJECTS, "dependent privileges exist")
-                .with_hint("Use CASCADE to revoke them too."));
-        }
+        let is_pruned = grants != before;
         self.grants = Some(grants);
-        Ok(())
+        // Who loses a right to the table loses it to each of its columns.
+        for column in self.columns.values_mut() {
+            take(column, taken, only_option);
+        }
+        self.columns.retain(|_, it| !it.is_empty());
+        let before = self.columns.clone();
+        self.prune_columns();
+        match is_pruned || before != self.columns {
+            true if !cascade => Err(dependent()),
+            _ => Ok(()),
+        }
     }
 
-    /// Takes away what was given by who may not give it any more.
-    fn prune(&self, grants: &mut Vec<Grant>) {
+    /// Takes away what was given by who may not give it any more. `beside`: what was given of the table, where these are on a column.
+    fn prune(&self, grants: &mut Vec<Grant>, beside: &[Grant]) {
         loop {
             let before = grants.clone();
             for grant in grants.iter_mut().filter(|it| it.by != self.owner) {
-                let may = options_of(self.owner, &before, grant.by);
+                let may = options_of(self.owner, &before, grant.by)
+                    | options_of(self.owner, beside, grant.by);
                 grant.rights = grant.rights & may;
                 grant.options = grant.options & may;
             }
@@ -301,42 +300,125 @@ impl Rights {
         }
     }
 
+    fn prune_columns(&mut self) {
+        let mut columns = std::mem::take(&mut self.columns);
+        let beside = self.grants.clone().unwrap_or_default();
+        columns.values_mut().for_each(|it| self.prune(it, &beside));
+        columns.retain(|_, it| !it.is_empty());
+        self.columns = columns;
+    }
+
+    /// Gives rights on a column.
+    ///
+    /// Errors: as [`Rights::grant`].
+    pub fn grant_on_column(&mut self, column: &str, new: Grant) -> Result<(), SqlError> {
+        let own = self.columns.get(column).into_iter().flatten();
+        let all: Vec<Grant> = self.grants.iter().flatten().chain(own).copied().collect();
+        if !new.options.is_empty() && new.by != self.owner && self.rests_on(&all, new) {
+            let message = "grant options cannot be granted back to your own grantor";
+            return Err(SqlError::new(GRANT_OPERATION, message));
+        }
+        add(self.columns.entry(column.to_owned()).or_default(), new);
+        Ok(())
+    }
+
+    /// Takes away rights on a column, as [`Rights::revoke`] does.
+    ///
+    /// Errors: 2BP01.
+    pub fn revoke_on_column(
+        &mut self,
+        column: &str,
+        taken: Grant,
+        only_option: bool,
+        cascade: bool,
+    ) -> Result<(), SqlError> {
+        let Some(grants) = self.columns.get_mut(column) else { return Ok(()) };
+        take(grants, taken, only_option);
+        self.columns.retain(|_, it| !it.is_empty());
+        let before = self.columns.clone();
+        self.prune_columns();
+        match before == self.columns || cascade {
+            true => Ok(()),
+            false => Err(dependent()),
+        }
+    }
+
+    /// A column has another name, or has gone; whether anything was said of it.
+    pub fn move_column(&mut self, from: &str, to: Option<&str>) -> bool {
+        let Some(grants) = self.columns.remove(from) else { return false };
+        if let Some(to) = to {
+            self.columns.insert(to.to_owned(), grants);
+        }
+        true
+    }
+
     /// Gives the object to another: what the old owner had and gave is now of the new one.
     pub fn pass_to(&mut self, owner: RoleId) {
         let old = std::mem::replace(&mut self.owner, owner);
-        let Some(grants) = self.grants.take() else { return };
-        let mut passed: Vec<Grant> = Vec::with_capacity(grants.len());
-        for mut grant in grants {
-            for role in [&mut grant.to, &mut grant.by] {
-                if *role == old {
-                    *role = owner;
+        for grants in self.grants.iter_mut().chain(self.columns.values_mut()) {
+            let before = std::mem::take(grants);
+            for mut grant in before {
+                for role in [&mut grant.to, &mut grant.by] {
+                    if *role == old {
+                        *role = owner;
+                    }
                 }
-            }
-            match passed.iter_mut().find(|it| (it.to, it.by) == (grant.to, grant.by)) {
-                Some(known) => {
-                    known.rights |= grant.rights;
-                    known.options |= grant.options;
-                }
-                None => passed.push(grant),
+                add(grants, grant);
             }
         }
-        self.grants = Some(passed);
     }
 
     /// Whether a role owns the object, or has given or been given something.
     pub fn names(&self, role: RoleId) -> bool {
-        let mut grants = self.grants.iter().flatten();
+        let mut grants = self.grants.iter().chain(self.columns.values()).flatten();
         self.owner == role || grants.any(|it| it.to == role || it.by == role)
     }
 
     /// Takes away all that a role was given or has given.
     pub fn forget(&mut self, role: RoleId) {
-        let Some(mut grants) = self.grants.take() else { return };
-        grants.retain(|it| it.to != role || it.to == self.owner);
-        self.prune(&mut grants);
-        grants.retain(|it| it.by != role || it.by == self.owner);
-        self.grants = Some(grants);
+        let owner = self.owner;
+        let is_left = |it: &Grant| it.to != role || it.to == owner;
+        if let Some(mut grants) = self.grants.take() {
+            grants.retain(is_left);
+            self.prune(&mut grants, &[]);
+            grants.retain(|it| it.by != role || it.by == owner);
+            self.grants = Some(grants);
+        }
+        self.columns.values_mut().for_each(|it| it.retain(is_left));
+        self.prune_columns();
+        self.columns.values_mut().for_each(|it| it.retain(|it| it.by != role || it.by == owner));
+        self.columns.retain(|_, it| !it.is_empty());
     }
+}
+
+fn dependent() -> SqlError {
+    SqlError::new(SqlState::DEPENDENT_OBJECTS, "dependent privileges exist")
+        .with_hint("Use CASCADE to revoke them too.")
+}
+
+/// Adds rights to those that somebody has from the same.
+fn add(grants: &mut Vec<Grant>, new: Grant) {
+    match grants.iter_mut().find(|it| (it.to, it.by) == (new.to, new.by)) {
+        Some(known) => {
+            known.rights |= new.rights;
+            known.options |= new.options;
+        }
+        None => grants.push(new),
+    }
+}
+
+/// Takes rights away, or only the option to give them on; which options are lost.
+fn take(grants: &mut Vec<Grant>, taken: Grant, only_option: bool) -> Privileges {
+    let Some(known) = grants.iter_mut().find(|it| (it.to, it.by) == (taken.to, taken.by)) else {
+        return Privileges::NONE;
+    };
+    let lost = known.options & taken.rights;
+    known.options = known.options & !taken.rights;
+    if !only_option {
+        known.rights = known.rights & !taken.rights;
+    }
+    grants.retain(|it| !it.rights.is_empty());
+    lost
 }
 
 /// What a role may give on by what it was given itself.
@@ -436,6 +518,27 @@ mod tests {
         assert!(rights.names(role(1)) && !rights.names(role(0)));
         rights.forget(role(1));
         assert!(!held(&rights, 1) && held(&rights, 2));
+    }
+
+    #[test]
+    fn rights_on_columns_rest_on_those_of_the_table() {
+        let mut rights = Rights::of(role(0));
+        rights.grant(OF, given(1, 0, SELECT)).unwrap();
+        rights.grant_on_column("a", given(2, 1, SELECT)).unwrap();
+        rights.grant_on_column("a", given(3, 2, NONE)).unwrap();
+        rights.grant_on_column("b", given(3, 0, NONE)).unwrap();
+        let taken = given(1, 0, NONE);
+        assert!(rights.clone().revoke(OF, taken, false, false).is_err());
+        let mut cut = rights.clone();
+        cut.revoke(OF, taken, false, true).unwrap();
+        assert!(!cut.columns.contains_key("a") && cut.columns["b"].len() == 1);
+        // Who loses the right to the table loses it to its columns.
+        rights.revoke(OF, given(3, 0, NONE), false, false).unwrap();
+        assert!(!rights.columns.contains_key("b") && rights.columns["a"].len() == 2);
+        assert!(rights.clone().revoke_on_column("a", given(2, 1, NONE), true, false).is_err());
+        assert!(rights.names(role(3)) && rights.move_column("a", Some("c")));
+        rights.forget(role(2));
+        assert!(!rights.names(role(3)) && !rights.names(role(2)) && rights.columns.is_empty());
     }
 
     #[test]

@@ -268,14 +268,15 @@ impl<'a> Binder<'a> {
 
     /// A value that is not NULL exactly where a relation has a row: a constant beside its rows, below the outer joins.
     pub(super) fn whole_row_marker(&mut self, of: &ast::ObjectName) -> SqlResult<Expr> {
-        let first = {
+        let (first, all) = {
             let relation = self.whole_row(of)?;
-            match &relation.columns {
+            let first = match &relation.columns {
                 Columns::Table(_, base) => Some(*base),
                 Columns::Made(columns) => columns.first().map(|it| it.attr),
-            }
+            };
+            (first, relation.columns.iter().map(|it| it.1).collect::<Vec<_>>())
         };
-        first.into_iter().for_each(|it| self.ask_column(it));
+        all.into_iter().for_each(|it| self.ask_column(it));
         let marker = self.attribute(DataType::Boolean, false);
         let always = Expr::literal(Value::Boolean(true), DataType::Boolean);
         let mut input = self.level().input.take();

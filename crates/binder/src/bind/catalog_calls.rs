@@ -133,16 +133,9 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
         self.is_stable = false;
-        let name = match name {
-            // Rights are on whole relations.
-            "has_column_privilege" => {
-                let column = arguments.remove(arguments.len() - 2);
-                self.leave_out([column]);
-                "has_table_privilege"
-            }
-            other => other,
-        };
-        let place = arguments.len() - 2;
+        let of_column = name == "has_column_privilege";
+        let last = arguments.len() - 1;
+        let place = if of_column { last - 2 } else { last - 1 };
         let text = |it: &Expr| match constant(it) {
             Some(Value::Text(it)) => Some(it.to_string()),
             _ => None,
@@ -164,19 +157,19 @@ impl<'a> Binder<'a> {
             _ => {}
         }
         let user = if place == 1 { text(&arguments[0]) } else { Some(String::new()) };
-        let (Some(user), Some(right)) = (user, text(&arguments[place + 1])) else {
+        let (Some(user), Some(right)) = (user, text(&arguments[last])) else {
             let message = format!("{name}() takes a role and a right that are constants");
             return Err(at(SqlError::unsupported(message), whole));
         };
-        let object = arguments.swap_remove(place);
-        if !object.data_type.is_integer() {
+        let asked: Vec<Expr> = arguments.drain(place..last).collect();
+        if !asked.iter().all(|it| it.data_type.is_integer()) {
             let message =
                 format!("{name}() takes the name of an object as a constant, or a number");
             return Err(at(SqlError::unsupported(message), whole));
         }
         self.leave_out(arguments);
         let question = format!("{name}\0{user}\0{right}");
-        let told = self.told_of_number(&question, vec![object], whole)?;
+        let told = self.told_of_number(&question, asked, whole)?;
         Ok(plan::build::unary(plan::UnaryOperator::IsNotNull, told))
     }
 

@@ -186,6 +186,8 @@ pub(super) struct Target {
     pub(super) table: Arc<TableInfo>,
     /// The name by which its columns are meant.
     name: String,
+    /// The schema that may stand before that name.
+    schema: Option<String>,
     /// The attribute of its first column.
     pub(super) base: Attr,
 }
@@ -251,10 +253,14 @@ impl<'a> Binder<'a> {
             return Err(unsupported("a change of a table without columns", named));
         }
         self.ask_schema(schema.as_deref());
-        self.ask_target(table.id, &table.name, base..base + table.columns.len());
+        self.ask_target(&table, base);
         let positions = self.attribute(DataType::BigInt, false);
-        let name = alias.map_or_else(|| names::bare(&table.name), ident);
-        let target = Target { table: table.clone(), name, base };
+        let (schema, own) = names::split(&table.name);
+        let (schema, name) = match alias {
+            Some(alias) => (None, ident(alias)),
+            None => (Some(schema), own),
+        };
+        let target = Target { table: table.clone(), name, schema, base };
         debug_assert_eq!(
             positions,
             target.position(),
@@ -364,6 +370,7 @@ impl<'a> Binder<'a> {
             let message = format!("INSERT names {named} columns but gives {given} values");
             return Err(SqlError::new(SqlState::SYNTAX, message));
         }
+        places.iter().take(given.len()).for_each(|it| self.ask_of_column(Privileges::INSERT, *it));
         let mut made = Vec::new();
         let mut row = Vec::with_capacity(target.table.columns.len());
         let overriding = crate::overriding::of(insert);
@@ -480,6 +487,7 @@ impl<'a> Binder<'a> {
             }
             for (column, value) in columns.iter().zip(row) {
                 let place = target.place(column)?;
+                self.ask_of_column(Privileges::UPDATE, place);
                 if values[place].is_some() {
                     return Err(assigned_twice(SqlState::SYNTAX, target, place, column));
                 }
@@ -653,11 +661,19 @@ impl<'a> Binder<'a> {
         rel: Rel,
         mut frame: Frame,
     ) -> (Rel, Frame) {
-        let own: Vec<Attr> = match frame.relation(None, &ast::Ident::with_quote('"', &target.name))
-        {
-            Some(it) => it.columns.iter().map(|it| it.1).collect(),
-            None => return (rel, frame),
+        let Some(seen) = frame.relation(None, &ast::Ident::with_quote('"', &target.name)) else {
+            return (rel, frame);
         };
+        // What nobody sees, as the items of an index on expressions, has its place all the same.
+        let seen: Vec<Attr> = seen.columns.iter().map(|it| it.1).collect();
+        let mut seen = seen.into_iter();
+        let stored = target.table.columns.iter().enumerate();
+        let own: Vec<Attr> = stored
+            .map(|(place, column)| match names::is_hidden(&column.name) {
+                true => target.base + place,
+                false => seen.next().unwrap_or(target.base + place),
+            })
+            .collect();
         let mut made = Vec::new();
         let missing = |this: &mut Self, made: &mut Vec<(Attr, Expr)>| -> Vec<Attr> {
             let types: Vec<DataType> = target.table.columns.iter().map(|it| it.data_type).collect();
@@ -675,7 +691,8 @@ impl<'a> Binder<'a> {
             ChangeKind::Delete => (own, missing(self, &mut made)),
             _ => (stored, own),
         };
-        self.ask_columns(old.iter().chain(&new).copied());
+        self.ask_columns(old.iter().copied());
+        self.ask_columns(new.iter().copied());
         // What a MERGE leaves of a row that goes is the row.
         let sides = [("old", old), ("new", new)].into_iter();
         for (name, side) in sides.take(if kind == ChangeKind::Merge { 1 } else { 2 }) {
@@ -758,7 +775,8 @@ impl Target {
     /// The frame of it alone.
     pub(super) fn frame(&self, attr: impl Fn(usize) -> Attr) -> Frame {
         let columns = self.columns(attr);
-        Frame::of(Relation { name: Some(self.name.clone()), schema: None, columns })
+        let (name, schema) = (Some(self.name.clone()), self.schema.clone());
+        Frame::of(Relation { name, schema, columns })
     }
 }
 

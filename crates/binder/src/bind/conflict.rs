@@ -96,6 +96,8 @@ impl<'a> Binder<'a> {
         let level = Level::new(frame, rel, Clause::Where);
         let ((truth, values), level) = self.in_level(level, |this| {
             let Some(update) = update else {
+                let all = 0..target.table.columns.len();
+                all.for_each(|it| this.ask_of_column(Privileges::UPDATE, it));
                 let new = shown.iter().map(|it| Some(this.column_expr(*it))).collect();
                 return Ok((None, new));
             };
@@ -182,6 +184,7 @@ impl<'a> Binder<'a> {
         wanted: &'a ConflictTarget,
     ) -> SqlResult<UniqueKey> {
         let key = self.inferred_key(named, wanted)?;
+        key.columns.iter().for_each(|it| self.ask_of_column(Privileges::SELECT, it.index()));
         if key.is_deferrable { Err(at(no_arbiter(), named)) } else { Ok(key) }
     }
 

@@ -468,10 +468,12 @@ impl<'a> Binder<'a> {
             self.ask_to_scan(&source.0);
             return Ok(source);
         };
-        self.ask_to_read(view.id, &view.name);
+        let asked = self.ask_to_read(view.id, &view.name);
         let Answer { rel, columns } = self.view(&view)?;
         let columns = columns.into_iter().map(|it| Named { name: it.name, attr: it.attr });
-        let columns = Columns::Made(columns.collect());
+        let columns: Vec<Named> = columns.collect();
+        self.ask_of_view(asked, &columns);
+        let columns = Columns::Made(columns);
         let (schema, name) = names::split(&view.name);
         let (name, schema) = (Some(name), Some(schema));
         Ok((rel, Frame::of(Relation { name, schema, columns })))
@@ -557,7 +559,7 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Source> {
         if !alias.columns.is_empty() {
             // What was not read stands behind the others, so places say nothing.
-            columns.iter().try_for_each(|it| self.named_column(it.attr).map(drop))?;
+            columns.iter().try_for_each(|it| self.readable_column(it.attr).map(drop))?;
         }
         let columns = columns.into_iter();
         let mut columns: Vec<_> =

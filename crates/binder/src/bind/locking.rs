@@ -138,7 +138,8 @@ impl<'a> Binder<'a> {
         let plain = if renames { None } else { alias.as_ref().map(|it| &it.name) };
         let (target, (rel, frame)) = self.target(name, plain)?;
         let table = target.table.name.clone();
-        self.ask(target.table.id, &table, Privileges::SELECT | Privileges::UPDATE);
+        let rights = Privileges::SELECT | Privileges::UPDATE;
+        self.ask_of_scan((&target.table, target.base), rights);
         let column = target.position_output();
         if let Some(locking) = &mut self.locking {
             locking.found.push((RowLock { table, mode, wait }, column));

@@ -175,6 +175,8 @@ impl<'a> Binder<'a> {
             let message = format!("INSERT names {named} columns but gives {given} values");
             return Err(SqlError::new(SqlState::SYNTAX, message));
         }
+        let given = places.iter().take(values.len());
+        given.for_each(|it| self.ask_of_column(Privileges::INSERT, *it));
         let mut row = Vec::with_capacity(columns);
         for place in 0..columns {
             let given = places.iter().position(|it| *it == place).and_then(|it| values.get(it));

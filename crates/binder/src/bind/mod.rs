@@ -90,7 +90,7 @@ use types::{CatalogView, DataType, LockMode, LockWait, SqlError, SqlResult, SqlS
 
 pub use aggregate_names::names as aggregate_names;
 use asked::Asking;
-pub use asked::{Asked, AskedRelation};
+pub use asked::{Asked, AskedColumns, AskedRelation};
 pub use change::{BoundChange, ChangeKind, bind_change};
 use change_rules::TargetRules;
 pub use json::names as json_names;
@@ -267,8 +267,13 @@ impl<'a> Binder<'a> {
 
     /// A column that the statement names, by itself or by `*`.
     fn named_column(&mut self, attr: Attr) -> SqlResult<Expr> {
-        self.note_named(attr);
         self.ask_column(attr);
+        self.readable_column(attr)
+    }
+
+    /// A column that the statement gives another name.
+    fn readable_column(&mut self, attr: Attr) -> SqlResult<Expr> {
+        self.note_named(attr);
         match self.unread.iter().find(|it| it.0 == attr) {
             Some((_, error)) => Err(error.clone()),
             None => Ok(self.column_expr(attr)),

@@ -52,7 +52,7 @@ impl<'a> Binder<'a> {
                 self.note_schema(&**table, &factor.1);
                 let columns = factor.1.all();
                 self.note_star(&**table, &columns, None);
-                columns.iter().for_each(|it| self.note_named(it.attr));
+                columns.iter().try_for_each(|it| self.named_column(it.attr).map(drop))?;
                 let columns = columns.into_iter();
                 let columns = columns.map(|it| OutputColumn { name: it.name, attr: it.attr });
                 Ok(Answer { rel: factor.0, columns: columns.collect() })

@@ -157,12 +157,12 @@ impl Binder<'_> {
             let mut inner = Binder::new(self.environment, &[]);
             inner.views = self.views + 1;
             self.lend(&mut inner);
-            let around = inner.asking.view.replace(view.name.clone());
+            let around = inner.begin_view(&view.name);
             let answer = inner.query(query).and_then(|mut answer| {
                 inner.decide_types(&mut answer)?;
                 Ok(answer)
             });
-            inner.asking.view = around;
+            inner.end_view(around);
             let (views, is_stable) = (self.views, inner.is_stable);
             inner.lend(self);
             self.views = views;

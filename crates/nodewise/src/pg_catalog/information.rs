@@ -12,11 +12,13 @@ use crate::Session;
 use crate::pg_types::{element_of, wire_type};
 use crate::views::{Cell, ViewBuilder};
 
-pub(super) const NAMES: [&str; 10] = [
+pub(super) const NAMES: [&str; 12] = [
     "applicable_roles",
+    "column_privileges",
     "columns",
     "enabled_roles",
     "key_column_usage",
+    "role_column_grants",
     "role_table_grants",
     "schemata",
     "table_constraints",
@@ -28,9 +30,11 @@ pub(super) const NAMES: [&str; 10] = [
 pub(super) fn rows_of(name: &str, session: &Session) -> Option<SqlResult<RecordBatch>> {
     Some(match name {
         "applicable_roles" => super::roles::applicable_roles(session),
+        "column_privileges" => super::roles::column_privileges(session, false),
         "columns" => columns(session),
         "enabled_roles" => super::roles::enabled_roles(session),
         "key_column_usage" => key_columns(session),
+        "role_column_grants" => super::roles::column_privileges(session, true),
         "role_table_grants" => super::roles::table_privileges(session, true),
         "schemata" => schemata(session),
         "table_constraints" => constraints(session),

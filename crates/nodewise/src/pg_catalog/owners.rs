@@ -1,6 +1,6 @@
 //! Who owns what, and what was given of it, as cells.
 
-use ::types::{ObjectKind, Rights, RoleId, SqlResult, array};
+use ::types::{Grant, ObjectKind, Rights, RoleId, SqlResult, array};
 
 use crate::Session;
 use crate::roles::acl;
@@ -43,10 +43,22 @@ impl Shown {
             (None, true) => self.0.given(ObjectKind::Schema, true).into_owned(),
             (Some(grants), _) => grants.clone(),
         };
-        let texts = acl(&given, |it| session.name_of_role(it));
-        let mut held = String::new();
-        texts.iter().for_each(|it| array::push_text(&mut held, it));
-        array::close_list(&mut held, 0, texts.len())?;
-        Ok(held.into())
+        list(session, &given)
     }
+
+    /// What somebody has said of a column.
+    pub(super) fn column_acl(&self, session: &Session, column: &str) -> SqlResult<Cell> {
+        match self.0.columns.get(column) {
+            Some(grants) => list(session, grants),
+            None => Ok(Cell::Text(None)),
+        }
+    }
+}
+
+fn list(session: &Session, grants: &[Grant]) -> SqlResult<Cell> {
+    let texts = acl(grants, |it| session.name_of_role(it));
+    let mut held = String::new();
+    texts.iter().for_each(|it| array::push_text(&mut held, it));
+    array::close_list(&mut held, 0, texts.len())?;
+    Ok(held.into())
 }

@@ -1,12 +1,18 @@
 //! `has_table_privilege()` and its kin.
 
-use ::types::{DataType, ObjectKind, Privileges, RoleId, SqlError, SqlResult, SqlState, Value};
+use ::types::{
+    DataType, ObjectKind, Privileges, RoleId, SqlError, SqlResult, SqlState, Value, names,
+};
 
 use super::oids;
 use super::relations;
 use super::shared::schemas;
 use crate::Session;
-use crate::roles::Authority;
+use crate::roles::{Authority, columns_of};
+
+/// The function that asks of a column, and that which asks of any.
+const COLUMN: &str = "has_column_privilege";
+const ANY_COLUMN: &str = "has_any_column_privilege";
 
 /// What stands between the parts of a question about all objects.
 const BETWEEN: char = '\0';
@@ -17,6 +23,18 @@ pub(super) fn asked(
     function: &str,
     arguments: &[Value],
 ) -> Option<SqlResult<(Value, DataType)>> {
+    if function == COLUMN {
+        let (user, object, column, right) = match arguments {
+            [object, column, right] => (None, object, column, right),
+            [user, object, column, right] => (Some(user), object, column, right),
+            _ => return None,
+        };
+        let told = match right {
+            Value::Text(right) => column_answer(session, (user, object, column), right),
+            _ => Ok(None),
+        };
+        return Some(told.map(|it| (it.map_or(Value::Null, Value::Boolean), DataType::Boolean)));
+    }
     let (object, right, user) = match arguments {
         [object, right] => (object, right, None),
         [user, object, right] => (object, right, Some(user)),
@@ -49,9 +67,68 @@ fn answer(
                 return Ok(Some(true));
             }
             let object = object_of(session, kind, object)?;
-            Ok(object.map(|name| rights.iter().any(|it| may(&own, kind, &name, *it))))
+            let of_any = function == ANY_COLUMN;
+            Ok(object.map(|name| {
+                rights.iter().any(|it| {
+                    may(&own, kind, &name, *it) || of_any && may_any_column(&own, &name, *it)
+                })
+            }))
         }
     }
+}
+
+/// Whether a role has a right to a column, by name or by place. Errors: 42703.
+fn column_answer(
+    session: &Session,
+    (user, object, column): (Option<&Value>, &Value, &Value),
+    right: &str,
+) -> SqlResult<Option<bool>> {
+    let Some(own) = authority(session, user)? else { return Ok(None) };
+    let Wanted::Rights(kind, rights) = Wanted::of(COLUMN, right)? else { return Ok(None) };
+    let Some(name) = object_of(session, kind, object)? else { return Ok(None) };
+    let all = columns_of(&own.snapshot, &name);
+    // Columns of the catalog are for whoever reads its relations.
+    let is_known = own.snapshot.kind_of(&name).is_some();
+    let column = match column {
+        Value::Text(column) if is_known && !all.iter().any(|it| it.1 == **column) => {
+            let relation = names::bare(&name);
+            let message = format!("column \"{column}\" of relation \"{relation}\" does not exist");
+            return Err(SqlError::new(SqlState::UNDEFINED_COLUMN, message));
+        }
+        Value::Text(column) => column.to_string(),
+        Value::Integer(number) => {
+            let found = all.into_iter().find(|it| it.0 as i64 + 1 == *number);
+            let Some(found) = found else { return Ok(None) };
+            found.1
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(rights.iter().any(|it| may_column(&own, &name, &column, *it))))
+}
+
+fn may_column(
+    own: &Authority,
+    name: &str,
+    column: &str,
+    (right, is_option): (Privileges, bool),
+) -> bool {
+    match is_option {
+        true => own.is_superuser() || own.grantor_of_column(name, column).1.has(right),
+        false => own.may_columns(name, right, &[column.to_owned()]),
+    }
+}
+
+fn may_any_column(own: &Authority, name: &str, right: (Privileges, bool)) -> bool {
+    let all = columns_of(&own.snapshot, name);
+    all.iter().any(|it| may_column(own, name, &it.1, right))
+}
+
+/// The columns with a right of a relation to which as a whole there is none, by their places.
+fn columns_with(own: &Authority, name: &str, rights: &[(Privileges, bool)]) -> Vec<i64> {
+    let all = columns_of(&own.snapshot, name).into_iter();
+    let has =
+        |it: &(usize, String)| rights.iter().any(|right| may_column(own, name, &it.1, *right));
+    all.filter(has).map(|it| it.0 as i64 + 1).collect()
 }
 
 /// The numbers of all objects with a right, for a question that binding has put together of its parts.
@@ -64,10 +141,10 @@ pub(super) fn numbers(
     let user = Value::Text(user.into());
     let user = (user != Value::Text("".into())).then_some(&user);
     let own = authority(session, user).ok()??;
-    let numbers: Vec<i64> = match Wanted::of(function, right).ok()? {
+    let numbers: Vec<(i64, Option<i64>)> = match Wanted::of(function, right).ok()? {
         Wanted::Role(kind) => {
             let all = own.snapshot.roles().into_iter().filter(|it| kind.is_so(&own, it.id));
-            all.map(|it| i64::from(it.id.0)).collect()
+            all.map(|it| (i64::from(it.id.0), None)).collect()
         }
         Wanted::Rights(kind, rights) => {
             let all = match kind {
@@ -75,12 +152,23 @@ pub(super) fn numbers(
                 ObjectKind::Database => vec![(oids::DATABASE, String::new())],
                 _ => relations::numbered(&session.snapshot()),
             };
-            let has =
-                |it: &(i64, String)| rights.iter().any(|right| may(&own, kind, &it.1, *right));
-            all.iter().filter(|it| has(it)).map(|it| it.0).collect()
+            let mut found = Vec::new();
+            for (number, name) in &all {
+                if rights.iter().any(|right| may(&own, kind, name, *right)) {
+                    found.push((*number, None));
+                } else if function == COLUMN {
+                    let columns = columns_with(&own, name, &rights).into_iter();
+                    found.extend(columns.map(|it| (*number, Some(it))));
+                } else if function == ANY_COLUMN
+                    && rights.iter().any(|right| may_any_column(&own, name, *right))
+                {
+                    found.push((*number, None));
+                }
+            }
+            found
         }
     };
-    Some(numbers.into_iter().map(|it| (it, None, "t".to_owned())).collect())
+    Some(numbers.into_iter().map(|it| (it.0, it.1, "t".to_owned())).collect())
 }
 
 /// What is asked for.
@@ -134,7 +222,11 @@ impl Wanted {
                 Some(name) => (name, true),
                 None => (upper.as_str(), false),
             };
-            let right = Privileges::named(name.trim()).filter(|it| kind.all().has(*it));
+            let all = match function {
+                COLUMN | ANY_COLUMN => Privileges::ON_COLUMNS,
+                _ => kind.all(),
+            };
+            let right = Privileges::named(name.trim()).filter(|it| all.has(*it));
             right.map(|it| (it, is_option)).ok_or_else(|| unknown(it.trim()))
         };
         Ok(Self::Rights(kind, right.split(',').map(each).collect::<SqlResult<_>>()?))

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use ::types::array::{self, Dimension};
-use ::types::{ColumnId, Deferral, ForeignKey, ReferentialAction, SqlResult, TableId, names};
+use ::types::{
+    ColumnId, Deferral, ForeignKey, ObjectKind, ReferentialAction, SqlResult, TableId, names,
+};
 use arrow_array::RecordBatch;
 use binder::bind::SerialSequence;
 use stdx::sync::Arc;
@@ -237,12 +239,14 @@ pub(super) fn attributes(session: &Session) -> SqlResult<RecordBatch> {
     for table in all(session) {
         let columns = table.schema();
         let defaults = &table.rules().rows.defaults;
+        let rights = Shown::of(session, ObjectKind::Relation, &table.name);
         let shown = columns.iter().enumerate().filter(|it| !names::is_hidden(&it.1.name));
         for (place, column) in shown {
             let has_default = defaults.get(place).is_some_and(Option::is_some);
             let generated = table.rules().rows.generated(ColumnId(place as u16));
             let generated = generated.map_or("", |it| if it.is_stored { "s" } else { "v" });
-            let more = (has_default, generated);
+            let acl = rights.column_acl(session, &column.name)?;
+            let more = (has_default, generated, acl);
             attribute(&mut view, (oids::table(table.id), place), column, more);
         }
         for index in &table.rules().indexes {
@@ -251,14 +255,17 @@ pub(super) fn attributes(session: &Session) -> SqlResult<RecordBatch> {
                 if names::is_hidden(&column.name) {
                     column.name = "expr".to_owned();
                 }
-                attribute(&mut view, (index_oid(table.id, index), place), &column, (false, ""));
+                let more = (false, "", Cell::Text(None));
+                attribute(&mut view, (index_oid(table.id, index), place), &column, more);
             }
         }
     }
     for it in session.snapshot().views() {
+        let rights = Shown::of(session, ObjectKind::Relation, &it.name);
         for (place, (name, data_type)) in it.columns.iter().enumerate() {
             let column = ColumnSchema::new(name, *data_type, true);
-            attribute(&mut view, (oids::table(it.id), place), &column, (false, ""));
+            let more = (false, "", rights.column_acl(session, name)?);
+            attribute(&mut view, (oids::table(it.id), place), &column, more);
         }
     }
     view.finish()
@@ -268,7 +275,7 @@ fn attribute(
     view: &mut ViewBuilder,
     (relation, place): (i64, usize),
     schema: &ColumnSchema,
-    (has_default, generated): (bool, &str),
+    (has_default, generated, acl): (bool, &str, Cell),
 ) {
     let wire = wire_type(schema.data_type);
     let by_value = (1..=8).contains(&wire.size);
@@ -294,7 +301,7 @@ fn attribute(
         number(0),
         number(if schema.data_type.is_text() { oids::COLLATION } else { 0 }),
         Cell::Integer(None),
-        none(),
+        acl,
         none(),
         none(),
     ]);

@@ -1,13 +1,13 @@
 //! Roles, who is a member of whom, and what was given to them.
 
-use ::types::{DataType, ObjectKind, Role, RoleId, SqlResult, Value, array, names};
+use ::types::{DataType, ObjectKind, Privileges, Role, RoleId, SqlResult, Value, array, names};
 use arrow_array::RecordBatch;
 use stdx::sync::Arc;
 
 use super::owners::oid;
 use super::shared::{none, number};
 use crate::Session;
-use crate::roles::Authority;
+use crate::roles::{Authority, columns_of};
 use crate::views::{Cell, ViewBuilder};
 
 /// The role of a session that a function is called after.
@@ -195,6 +195,63 @@ pub(super) fn table_privileges(session: &Session, own_only: bool) -> SqlResult<R
                     (*word).into(),
                     if is_grantable { "YES" } else { "NO" }.into(),
                     if *word == "SELECT" { "YES" } else { "NO" }.into(),
+                ]);
+            }
+        }
+    }
+    view.finish()
+}
+
+/// `information_schema.column_privileges`, and those of it that are about roles of who asks: what was given on a table is given on
+/// each of its columns.
+pub(super) fn column_privileges(session: &Session, own_only: bool) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("grantor", 't'),
+        ("grantee", 't'),
+        ("table_catalog", 't'),
+        ("table_schema", 't'),
+        ("table_name", 't'),
+        ("column_name", 't'),
+        ("privilege_type", 't'),
+        ("is_grantable", 't'),
+    ]);
+    let (own, snapshot) = (session.authority(), session.snapshot());
+    let tables = super::relations::all(session).into_iter().map(|it| it.name.clone());
+    let views = snapshot.views().into_iter().filter(|it| it.materialized.is_none());
+    for name in tables.chain(views.map(|it| it.name.clone())) {
+        let rights = session.rights_snapshot().rights(ObjectKind::Relation, &name);
+        for (_, column) in columns_of(&snapshot, &name) {
+            // What somebody has by the table and by the column from the same is one.
+            let mut all = Vec::new();
+            let whole = rights.given(ObjectKind::Relation, false);
+            for grant in whole.iter().chain(rights.columns.get(&column).into_iter().flatten()) {
+                for (right, word, _) in (grant.rights & Privileges::ON_COLUMNS).each() {
+                    let is_grantable = grant.options.has(*right) || grant.to == rights.owner;
+                    let row = (grant.by, grant.to, *word);
+                    match all.iter_mut().find(|it: &&mut (_, bool)| it.0 == row) {
+                        Some(known) => known.1 |= is_grantable,
+                        None => all.push((row, is_grantable)),
+                    }
+                }
+            }
+            for ((by, to, word), is_grantable) in all {
+                let is_own = own.has_role(to) || own.has_role(by);
+                if !is_own && (own_only || to != RoleId::PUBLIC) {
+                    continue;
+                }
+                let grantee = match to {
+                    RoleId::PUBLIC => "PUBLIC".to_owned(),
+                    id => session.name_of_role(id),
+                };
+                view.row([
+                    session.name_of_role(by).into(),
+                    grantee.into(),
+                    session.client.database.as_str().into(),
+                    names::schema_of(&name).into(),
+                    names::bare(&name).into(),
+                    column.as_str().into(),
+                    word.into(),
+                    if is_grantable { "YES" } else { "NO" }.into(),
                 ]);
             }
         }

@@ -1,13 +1,13 @@
 //! What statements need, and whether who runs them has it.
 
-use binder::bind::{Asked, AskedRelation};
+use binder::bind::{Asked, AskedColumns, AskedRelation};
 use binder::{
     ColumnAlteration, Commented, Constraints, RuleChange, SequenceChange, Statement, TableChange,
 };
-use storage::CatalogSnapshot;
+use storage::{CatalogSnapshot, IndexKind};
 use types::{LockMode, ObjectKind, Privileges, RoleId, SqlError, SqlResult, SqlState, names};
 
-use super::Authority;
+use super::{Authority, columns_of};
 use crate::Session;
 use crate::views::Viewer;
 
@@ -22,12 +22,14 @@ const DATABASE: (ObjectKind, &str) = (ObjectKind::Database, "");
 impl Session {
     /// Whether who runs a query or a change of rows has the rights that were noted when it was bound. Errors: 42501.
     pub(crate) fn check_asked(&self, asked: &Asked) -> SqlResult<()> {
-        if self.role() == RoleId::BOOTSTRAP {
+        let mut within_views = asked.relations.iter().filter(|it| it.view.is_some()).peekable();
+        if self.role() == RoleId::BOOTSTRAP && within_views.peek().is_none() {
             return Ok(());
         }
         let own = self.authority();
         if own.is_superuser() {
-            return Ok(());
+            // A superuser has no more by a view than its owner.
+            return within_views.try_for_each(|it| own.check_relation(it));
         }
         for schema in &asked.schemas {
             own.check_schema(schema, Privileges::USAGE)?;
@@ -100,9 +102,7 @@ impl Session {
             S::LockTables { names, mode, .. } => {
                 names.iter().try_for_each(|it| own.check_lock(it, *mode))
             }
-            S::CopyFrom { table, .. } => {
-                own.check((ObjectKind::Relation, table), Privileges::INSERT)
-            }
+            S::CopyFrom { table, columns, .. } => own.check_copy(table, columns),
             other => self.check_operation(other, &own),
         }
     }
@@ -301,33 +301,52 @@ impl Authority {
 
     /// What binding has noted of a relation; through a view its owner needs the right.
     fn check_relation(&self, asked: &AskedRelation) -> SqlResult<()> {
-        let AskedRelation { id, name, rights, view } = asked;
-        let kind = match self.snapshot.sequence(name) {
-            Some(_) => ObjectKind::Sequence,
-            None => ObjectKind::Relation,
-        };
+        let owner = asked.view.as_ref().map(|view| {
+            let owner = self.snapshot.rights(ObjectKind::Relation, view).owner;
+            (owner != self.role).then(|| Self::of(self.snapshot.clone(), owner))
+        });
+        let AskedRelation { id, name, rights, .. } = asked;
+        let by = owner.as_ref().and_then(Option::as_ref).unwrap_or(self);
+        let kind = kind_of(&self.snapshot, name);
         if id.0 >= TRANSIENT && kind == ObjectKind::Relation {
-            return self.check_transient(name);
+            return by.check_transient(name);
         }
         let schema = names::schema_of(name);
-        let Some(view) = view else {
-            if schema == names::MATERIALIZED {
-                return Err(SqlError::new(
-                    REFUSED,
-                    format!("permission denied for schema {schema}"),
-                ));
+        match (schema == names::MATERIALIZED, &owner) {
+            // The rows of a materialized view are those of the view.
+            (true, Some(_)) => Ok(()),
+            (true, None) => {
+                Err(SqlError::new(REFUSED, format!("permission denied for schema {schema}")))
             }
-            return self.check((kind, name), *rights);
-        };
-        // The rows of a materialized view are those of the view.
-        if schema == names::MATERIALIZED {
+            (false, _) => by.check_columns((kind, name), *rights, &asked.columns),
+        }
+    }
+
+    /// Errors: 42501 without the rights to a relation, or to the columns that they are needed on.
+    fn check_columns(
+        &self,
+        of: (ObjectKind, &str),
+        rights: Privileges,
+        columns: &AskedColumns,
+    ) -> SqlResult<()> {
+        if self.may(of, rights) {
             return Ok(());
         }
-        let owner = self.snapshot.rights(ObjectKind::Relation, view).owner;
-        if self.role == owner {
-            return self.check((kind, name), *rights);
+        type P = Privileges;
+        let left = rights & !self.held(of);
+        let by_column = [
+            (P::SELECT, &columns.selected),
+            (P::INSERT, &columns.inserted),
+            (P::UPDATE, &columns.updated),
+        ];
+        let has = |(right, on): &(P, &Vec<String>)| {
+            !left.has(*right) || self.may_columns(of.1, *right, on)
+        };
+        let is_single = (P::SELECT | P::INSERT | P::UPDATE).has(left);
+        match of.0 == ObjectKind::Relation && is_single && by_column.iter().all(has) {
+            true => Ok(()),
+            false => Err(self.denied(of)),
         }
-        Self::of(self.snapshot.clone(), owner).check((kind, name), *rights)
     }
 
     /// A relation that is made for the statement: of the catalog's own all but one are for everybody.
@@ -398,11 +417,41 @@ impl Authority {
         }
     }
 
+    /// Rows are added, of all columns or of some.
+    fn check_copy(&self, name: &str, columns: &[String]) -> SqlResult<()> {
+        let mut inserted = columns.to_vec();
+        if inserted.is_empty() {
+            inserted = columns_of(&self.snapshot, name).into_iter().map(|it| it.1).collect();
+        }
+        let columns = AskedColumns { inserted, ..AskedColumns::default() };
+        self.check_columns((ObjectKind::Relation, name), Privileges::INSERT, &columns)
+    }
+
     /// Foreign keys tell which keys their parents have.
     fn check_references(&self, own: &str, constraints: &Constraints) -> SqlResult<()> {
-        let parents = constraints.references.iter().map(|it| &it.parent);
-        let mut others = parents.filter(|it| !it.eq_ignore_ascii_case(own));
-        others.try_for_each(|it| self.check((ObjectKind::Relation, it), Privileges::REFERENCES))
+        let mut others =
+            constraints.references.iter().filter(|it| !it.parent.eq_ignore_ascii_case(own));
+        others.try_for_each(|it| {
+            let of = (ObjectKind::Relation, &*it.parent);
+            let columns: Vec<String> = match &it.parent_columns[..] {
+                [] => self.primary_key(of.1),
+                all => all.iter().map(|it| it.to_string()).collect(),
+            };
+            match self.may(of, Privileges::REFERENCES)
+                || !columns.is_empty() && self.may_columns(of.1, Privileges::REFERENCES, &columns)
+            {
+                true => Ok(()),
+                false => Err(self.denied(of)),
+            }
+        })
+    }
+
+    fn primary_key(&self, table: &str) -> Vec<String> {
+        let Some(table) = self.snapshot.get(table) else { return Vec::new() };
+        let keys = &table.rules().indexes;
+        let key = keys.iter().find(|it| it.kind == IndexKind::PrimaryKey);
+        let columns = key.iter().flat_map(|it| &it.columns);
+        columns.map(|it| table.column(*it).name.clone()).collect()
     }
 
     fn check_lock(&self, name: &str, mode: LockMode) -> SqlResult<()> {

@@ -2,7 +2,7 @@
 
 use stdx::sync::Arc;
 use storage::CatalogSnapshot;
-use types::{Membership, ObjectKind, Privileges, Role, RoleId, names};
+use types::{Grant, Membership, ObjectKind, Privileges, Role, RoleId, names};
 
 use crate::Session;
 
@@ -95,6 +95,20 @@ impl Authority {
         self.is_superuser || self.held(of).has(rights)
     }
 
+    /// Whether it has a right to each of some columns of a relation, or to any where none is said, by the whole or by the column.
+    pub(crate) fn may_columns(&self, name: &str, right: Privileges, columns: &[String]) -> bool {
+        if self.may((ObjectKind::Relation, name), right) {
+            return true;
+        }
+        let rights = self.snapshot.rights(ObjectKind::Relation, name);
+        let is_own = |it: &Grant| it.to == RoleId::PUBLIC || self.roles.contains(&it.to);
+        let given = |grants: &[Grant]| grants.iter().any(|it| is_own(it) && it.rights.has(right));
+        match columns {
+            [] => rights.columns.values().any(|it| given(it)),
+            all => all.iter().all(|it| rights.columns.get(it).is_some_and(|it| given(it))),
+        }
+    }
+
     /// Whether it has the rights of the owner of an object.
     pub(crate) fn owns(&self, (kind, name): (ObjectKind, &str)) -> bool {
         self.is_superuser || self.roles.contains(&self.snapshot.rights(kind, name).owner)
@@ -116,6 +130,25 @@ impl Authority {
         let given = rights.given(of.0, of.1 == names::PUBLIC);
         let options =
             |role: RoleId| types::rights::options_of(rights.owner, &given, role) & of.0.all();
+        self.best_of(options)
+    }
+
+    /// The same of a column.
+    pub(crate) fn grantor_of_column(&self, name: &str, column: &str) -> (RoleId, Privileges) {
+        let of = (ObjectKind::Relation, name);
+        let rights = self.snapshot.rights(of.0, name);
+        if self.owns(of) {
+            return (rights.owner, Privileges::ON_COLUMNS);
+        }
+        let given = rights.grants.iter().chain(rights.columns.get(column)).flatten();
+        let given: Vec<Grant> = given.copied().collect();
+        let options = |role: RoleId| {
+            types::rights::options_of(rights.owner, &given, role) & Privileges::ON_COLUMNS
+        };
+        self.best_of(options)
+    }
+
+    fn best_of(&self, options: impl Fn(RoleId) -> Privileges) -> (RoleId, Privileges) {
         let best =
             self.roles.iter().max_by_key(|it| (options(**it).each().count(), **it == self.role));
         best.map_or((self.role, Privileges::NONE), |it| (*it, options(*it)))

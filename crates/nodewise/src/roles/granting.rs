@@ -1,6 +1,7 @@
 //! GRANT and REVOKE of rights on objects.
 
 use binder::{NamedRole, RightsOn, RoleStatement};
+use storage::CatalogSnapshot;
 use types::{Grant, ObjectKind, Privileges, Rights, RoleId, SqlError, SqlResult, SqlState, names};
 
 use super::asking::kind_of;
@@ -13,6 +14,7 @@ use crate::{Answer, Session};
 const GRANT_OPERATION: SqlState = SqlState("0LP01");
 
 /// What is done to the rights on each object.
+#[derive(Clone, Copy)]
 struct Change<'a> {
     grants: bool,
     /// `None` for all.
@@ -33,7 +35,8 @@ impl Session {
     }
 
     pub(super) fn change_rights(&self, statement: RoleStatement) -> SqlResult<Answer> {
-        let RoleStatement::Rights { grant, rights, on, roles, option, by, cascade } = statement
+        let RoleStatement::Rights { grant, rights, columns, on, roles, option, by, cascade } =
+            statement
         else {
             return Err(SqlError::internal("no rights"));
         };
@@ -53,7 +56,15 @@ impl Session {
         let roles = roles.iter().map(id).collect::<SqlResult<Vec<_>>>()?;
         let change = Change { grants: grant, rights, roles: &roles, option, cascade };
         for (kind, name) in self.objects(&on)? {
-            self.change_rights_on((kind, &name), &change)?;
+            if columns.is_empty() || rights != Some(Privileges::NONE) {
+                self.change_rights_on((kind, &name), &change)?;
+            }
+            for (rights, columns) in &columns {
+                let change = Change { rights: *rights, ..change };
+                for column in columns {
+                    self.change_rights_on_column((kind, &name), column, &change)?;
+                }
+            }
         }
         Ok(done(if grant { "GRANT" } else { "REVOKE" }))
     }
@@ -145,4 +156,72 @@ impl Session {
         }
         self.put_rights(of, Some(new))
     }
+    fn change_rights_on_column(
+        &self,
+        (kind, name): (ObjectKind, &str),
+        column: &str,
+        change: &Change<'_>,
+    ) -> SqlResult<()> {
+        let own = self.authority();
+        let relation = names::bare(name);
+        if kind != ObjectKind::Relation {
+            let message = "column privileges are only valid for relations";
+            return Err(SqlError::new(GRANT_OPERATION, message));
+        }
+        let wanted = change.rights.unwrap_or(Privileges::ON_COLUMNS);
+        if !Privileges::ON_COLUMNS.has(wanted) {
+            let wrong = wanted & !Privileges::ON_COLUMNS;
+            let wrong = wrong.each().next().map_or("", |it| it.1);
+            let message = format!("invalid privilege type {wrong} for column");
+            return Err(SqlError::new(GRANT_OPERATION, message));
+        }
+        if !has_column(&own.snapshot, name, column) {
+            let message = format!("column \"{column}\" of relation \"{relation}\" does not exist");
+            return Err(SqlError::new(SqlState::UNDEFINED_COLUMN, message));
+        }
+        let (grantor, may) = own.grantor_of_column(name, column);
+        let (verb, state) =
+            if change.grants { ("were granted", "01007") } else { ("could be revoked", "01006") };
+        let rights = wanted & may;
+        let told = format!("{verb} for column \"{column}\" of relation \"{relation}\"");
+        if rights.is_empty() {
+            let all = [column.to_owned()];
+            let has = |it: &(Privileges, &str, char)| own.may_columns(name, it.0, &all);
+            if !Privileges::ON_COLUMNS.each().any(has) {
+                let message =
+                    format!("permission denied for column \"{column}\" of relation \"{relation}\"");
+                return Err(SqlError::new(SqlState("42501"), message));
+            }
+            self.notice(Notice::warning(state, format!("no privileges {told}")));
+            return Ok(());
+        }
+        if rights != wanted && change.rights.is_some() {
+            self.notice(Notice::warning(state, format!("not all privileges {told}")));
+        }
+        let mut new = own.snapshot.rights(kind, name);
+        for &to in change.roles {
+            let options = if change.option { rights } else { Privileges::NONE };
+            let given = Grant { to, by: grantor, rights, options };
+            match change.grants {
+                true => new.grant_on_column(column, given)?,
+                false => new.revoke_on_column(column, given, change.option, change.cascade)?,
+            }
+        }
+        self.put_rights((kind, name), Some(new))
+    }
+}
+
+/// Whether a table or a view has a column that can be seen.
+fn has_column(snapshot: &CatalogSnapshot, name: &str, column: &str) -> bool {
+    columns_of(snapshot, name).iter().any(|it| it.1 == column)
+}
+
+/// The columns of a table or a view that can be seen, with their places.
+pub(crate) fn columns_of(snapshot: &CatalogSnapshot, name: &str) -> Vec<(usize, String)> {
+    if let Some(view) = snapshot.view(name) {
+        return view.columns.iter().map(|it| it.0.clone()).enumerate().collect();
+    }
+    let Some(table) = snapshot.get(name) else { return Vec::new() };
+    let shown = table.columns.iter().enumerate().filter(|it| !names::is_hidden(&it.1.name));
+    shown.map(|it| (it.0, it.1.name.clone())).collect()
 }

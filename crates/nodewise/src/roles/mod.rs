@@ -21,4 +21,5 @@ mod texts;
 pub(crate) use authority::Authority;
 pub(crate) use chosen::ChosenRoles;
 pub use chosen::VerifierMaker;
+pub(crate) use granting::columns_of;
 pub(crate) use texts::acl;

@@ -37,6 +37,30 @@ impl Session {
         Ok(())
     }
 
+    /// Lets the rights on a column follow it to another name, or go with it.
+    pub(crate) fn move_column_rights(
+        &self,
+        table: &str,
+        from: &str,
+        to: Option<&str>,
+    ) -> SqlResult<()> {
+        let mut rights = self.snapshot().rights(ObjectKind::Relation, table);
+        match rights.move_column(from, to) {
+            true => self.put_rights((ObjectKind::Relation, table), Some(rights)),
+            false => Ok(()),
+        }
+    }
+
+    /// A table is replaced by one with other columns.
+    pub(crate) fn forget_column_rights(&self, table: &str) -> SqlResult<()> {
+        let mut rights = self.snapshot().rights(ObjectKind::Relation, table);
+        if rights.columns.is_empty() {
+            return Ok(());
+        }
+        rights.columns.clear();
+        self.put_rights((ObjectKind::Relation, table), Some(rights))
+    }
+
     /// Who is to own what is made. Errors: 42501 where who makes it cannot become that role.
     pub(crate) fn owner_to_be(&self, named: &NamedRole) -> SqlResult<RoleId> {
         let (own, to) = (self.authority(), self.named_role(named)?.id);

@@ -1,7 +1,8 @@
 //! Who calls, and of which session.
 //!
 //! Users and passwords are those of the other doors. Handshake gives a token for them, which is the user's name and a session's number
-//! under a seal that only this process can make; so nothing is kept of tokens, and they end with the server.
+//! under a seal that only this process can make; so nothing is kept of tokens, and they end with the server. What checks the password
+//! is sealed with them: they end with the password, too.
 
 use arrow_flight::HandshakeResponse;
 use base64::Engine;
@@ -34,10 +35,12 @@ impl Door {
             return Ok(Caller { user, session });
         }
         let headers = fields.clone().into_headers();
+        // Asked before it is checked: a password that changes meanwhile is asked for again.
+        let checked_by = access::said(&headers).and_then(|it| self.shared().database.verifier(&it));
         let user = access::user(self.shared(), self.origin(), &headers).await;
         let user =
             user.ok_or_else(|| Status::unauthenticated("a user and a password are needed"))?;
-        self.remember(given, &user);
+        self.remember(given, &user, checked_by);
         Ok(Caller { user, session })
     }
 
@@ -88,9 +91,16 @@ fn key(shared: &Shared) -> Key {
     Key::new(HMAC_SHA256, &shared.secret)
 }
 
+/// What the seal is of: what a token tells, and what checks its user's password.
+fn sealed(shared: &Shared, told: &[u8], user: &str) -> Vec<u8> {
+    let checked_by = shared.database.verifier(user).unwrap_or_default();
+    let length = (told.len() as u64).to_be_bytes();
+    [&length, told, checked_by.as_bytes()].concat()
+}
+
 fn token(shared: &Shared, user: &str, id: &Id) -> String {
     let told = [id.as_slice(), user.as_bytes()].concat();
-    let seal = sign(&key(shared), &told);
+    let seal = sign(&key(shared), &sealed(shared, &told, user));
     URL_SAFE_NO_PAD.encode([seal.as_ref(), &told].concat())
 }
 
@@ -98,9 +108,10 @@ fn token(shared: &Shared, user: &str, id: &Id) -> String {
 fn opened(shared: &Shared, token: &str) -> Option<(String, Id)> {
     let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
     let (seal, told) = bytes.split_at_checked(SEAL_BYTES)?;
-    verify(&key(shared), told, seal).ok()?;
     let (id, user) = told.split_first_chunk::<ID_BYTES>()?;
-    Some((String::from_utf8(user.to_vec()).ok()?, *id))
+    let user = std::str::from_utf8(user).ok()?;
+    verify(&key(shared), &sealed(shared, told, user), seal).ok()?;
+    Some((user.to_owned(), *id))
 }
 
 #[cfg(test)]

@@ -17,6 +17,14 @@ use crate::stream::Origin;
 /// Sessions that a connection may keep.
 const SEATS_MAX: usize = 256;
 
+/// Credentials that were right.
+struct Known {
+    given: Vec<u8>,
+    user: String,
+    /// What checked them: a password that is changed is not right any more.
+    checked_by: Option<String>,
+}
+
 /// A connection.
 pub struct Door {
     shared: Arc<Shared>,
@@ -24,7 +32,7 @@ pub struct Door {
     /// Sessions that it keeps.
     kept: Mutex<HashMap<Id, Arc<Seat>>>,
     /// Credentials that were found right on it, and whose they are.
-    known: Mutex<Option<(Vec<u8>, String)>>,
+    known: Mutex<Option<Known>>,
 }
 
 impl Door {
@@ -43,11 +51,15 @@ impl Door {
     /// Whose credentials these are, if they were found right here before.
     pub fn known(&self, given: Option<&[u8]>) -> Option<String> {
         let known = self.known.lock();
-        known.as_ref().filter(|it| given.is_some_and(|given| given == it.0)).map(|it| it.1.clone())
+        let known = known.as_ref().filter(|it| given == Some(&it.given))?;
+        let checked_by = self.shared.database.verifier(&known.user);
+        (checked_by == known.checked_by).then(|| known.user.clone())
     }
 
-    pub fn remember(&self, given: Option<&[u8]>, user: &str) {
-        *self.known.lock() = given.map(|it| (it.to_vec(), user.to_owned()));
+    /// Keeps what was found right, and what checked it.
+    pub fn remember(&self, given: Option<&[u8]>, user: &str, checked_by: Option<String>) {
+        let known = |it: &[u8]| Known { given: it.to_vec(), user: user.to_owned(), checked_by };
+        *self.known.lock() = given.map(known);
     }
 
     /// The session of a call; a new one where it names none, or one that is not there any more.

@@ -40,6 +40,11 @@ pub async fn user(shared: &Arc<Shared>, origin: Origin, headers: &HeaderMap) -> 
     (checked.await.ok()? && is_known).then_some(user)
 }
 
+/// The user that a request says it is of.
+pub fn said(headers: &HeaderMap) -> Option<String> {
+    credentials(headers).map(|it| it.0)
+}
+
 /// User and password as RFC 7617 has them.
 fn credentials(headers: &HeaderMap) -> Option<(String, String)> {
     let text = headers.get(AUTHORIZATION)?.to_str().ok()?;
