@@ -8,9 +8,10 @@ use types::{SqlError, SqlResult, SqlState, names};
 use crate::column::column;
 use crate::constraint::Constraints;
 use crate::design::{ColumnAlteration, RuleChange, TableChange};
+use crate::keys;
 use crate::statement::Statement;
 use crate::syntax::{ident, name, unsupported};
-use crate::{data_types, keys};
+use crate::user_types::TypeName;
 
 pub(crate) fn alter_table(change: ast::AlterTable) -> SqlResult<Statement> {
     let ast::AlterTable {
@@ -116,9 +117,9 @@ fn column_change(column: String, change: AlterColumnOperation) -> SqlResult<Rule
             RuleChange::Column(ColumnAlteration::Nullable { column, nullable: true })
         }
         AlterColumnOperation::SetDataType { data_type, using, had_set: _ } => {
-            let data_type = data_types::data_type(&data_type)?;
+            let (data_type, type_name) = TypeName::read(&data_type)?;
             let using = using.map(|it| it.to_string());
-            RuleChange::Column(ColumnAlteration::Type { column, data_type, using })
+            RuleChange::Column(ColumnAlteration::Type { column, data_type, type_name, using })
         }
         other => return Err(unsupported(format!("ALTER COLUMN .. {other}"))),
     })

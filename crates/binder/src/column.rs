@@ -4,8 +4,8 @@ use sqlparser::ast;
 use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::column_definition::{ColumnDefinition, Generation, Numbering};
-use crate::data_types::data_type;
 use crate::syntax::{ident, unsupported};
+use crate::user_types::TypeName;
 use crate::{generated_columns, generated_words, sequence_words};
 
 /// What a column is, but for its keys and conditions.
@@ -63,9 +63,14 @@ pub(crate) fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
         return Err(refused(&format!("both {what} and generation expression specified")));
     }
     let generation = generated.as_ref().map(|it| it.1);
+    let (known, type_name) = match serial {
+        Some(serial) => (serial, None),
+        None => TypeName::read(&column.data_type)?,
+    };
     Ok(ColumnDefinition {
         name: ident(&column.name),
-        data_type: serial.map_or_else(|| data_type(&column.data_type), Ok)?,
+        data_type: known,
+        type_name,
         nullable: nullable.unwrap_or(true),
         default: generated.map(|it| it.0).or(default),
         numbering,

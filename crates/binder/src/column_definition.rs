@@ -3,14 +3,17 @@
 use types::DataType;
 
 use crate::sequence::SequenceOptions;
+use crate::user_types::TypeName;
 
 /// A column of CREATE TABLE.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ColumnDefinition {
     /// Its name.
     pub name: String,
-    /// Its type.
+    /// Its type; of one that users made `Null`, until it is found by its name.
     pub data_type: DataType,
+    /// The name of its type, if users made it.
+    pub type_name: Option<TypeName>,
     /// Whether it may hold NULL.
     pub nullable: bool,
     /// The expression of its default.

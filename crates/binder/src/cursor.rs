@@ -5,6 +5,8 @@ use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{DataType, SqlError, SqlResult, SqlState, names};
 
+use crate::user_types::TypeName;
+
 /// Walks over tokens, past white space and comments.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor<'a> {
@@ -193,6 +195,18 @@ impl<'a> Cursor<'a> {
         let mut parser = self.parser(start, self.at);
         let parsed = parser.parse_data_type().map_err(|it| crate::syntax::syntax(&it))?;
         crate::data_types::data_type(&parsed).map(Some)
+    }
+
+    /// A type, if there is one up to the end, among those that users made, too.
+    pub(crate) fn any_type(&mut self) -> SqlResult<Option<(DataType, Option<TypeName>)>> {
+        let start = self.at;
+        self.skip_to(|_| false);
+        if start == self.at {
+            return Ok(None);
+        }
+        let mut parser = self.parser(start, self.at);
+        let parsed = parser.parse_data_type().map_err(|it| crate::syntax::syntax(&it))?;
+        TypeName::read(&parsed).map(Some)
     }
 
     fn parser(&self, start: usize, end: usize) -> Parser<'static> {

@@ -2,7 +2,7 @@
 
 use sqlparser::ast;
 use types::structs::{Field, StructType};
-use types::{DataType, SqlError, SqlResult, SqlState, Whole};
+use types::{DataType, EnumType, SqlError, SqlResult, SqlState, Whole, names};
 
 use crate::struct_words::{KEY, VALUE};
 use crate::syntax::{ident, unsupported};
@@ -16,8 +16,50 @@ const TYPES: &str = "the types are BOOLEAN, SMALLINT, INTEGER, BIGINT, REAL, DOU
     UINTEGER, UBIGINT, HUGEINT, UHUGEINT, \
     STRUCT(name type, ..), MAP(type, type) and arrays of them";
 
+/// Types of PostgreSQL that we do not have.
+const OF_POSTGRES: [&str; 30] = [
+    "box",
+    "cidr",
+    "circle",
+    "daterange",
+    "inet",
+    "int4range",
+    "int8range",
+    "line",
+    "lseg",
+    "macaddr",
+    "macaddr8",
+    "money",
+    "numrange",
+    "path",
+    "pg_lsn",
+    "point",
+    "polygon",
+    "regclass",
+    "regoper",
+    "regprocedure",
+    "regrole",
+    "regtype",
+    "timetz",
+    "tsquery",
+    "tsrange",
+    "tstzrange",
+    "tsvector",
+    "varbit",
+    "xid8",
+    "xml",
+];
+
 /// The type that SQL text names.
 pub(crate) fn data_type(sql: &ast::DataType) -> SqlResult<DataType> {
+    data_type_with(sql, &|_| Ok(None))
+}
+
+/// Tells what a name, as `types::names::written` has it, means as a type that users made.
+pub type FindType<'a> = &'a dyn Fn(&str) -> SqlResult<Option<DataType>>;
+
+/// The type that SQL text names, among those that users made, too.
+pub(crate) fn data_type_with(sql: &ast::DataType, find: FindType<'_>) -> SqlResult<DataType> {
     use ast::DataType as Sql;
     Ok(match sql {
         Sql::Boolean | Sql::Bool => DataType::Boolean,
@@ -74,27 +116,29 @@ pub(crate) fn data_type(sql: &ast::DataType) -> SqlResult<DataType> {
         Sql::Array(
             ast::ArrayElemTypeDef::SquareBracket(element, _)
             | ast::ArrayElemTypeDef::AngleBracket(element),
-        ) => array_of(data_type(element)?),
-        Sql::Struct(fields, _) => return struct_type(fields),
+        ) => array_of(data_type_with(element, find)?),
+        Sql::Struct(fields, _) => return struct_type(fields, find),
+        Sql::Enum(members, None) => DataType::Enum(EnumType::new("", labels(members)?)?),
         // Types of PostgreSQL's catalog, as the nearest of ours.
         Sql::Custom(name, arguments) if arguments.is_empty() && catalog_type(name).is_some() => {
             catalog_type(name).unwrap_or(DataType::Text)
         }
-        other => {
-            return Err(unsupported(format!("the type {other}")).with_hint(TYPES));
-        }
+        other => match user_type(other) {
+            Some(name) => find(&name)?.ok_or_else(|| no_type(&name))?,
+            None => return Err(unsupported(format!("the type {other}")).with_hint(TYPES)),
+        },
     })
 }
 
 /// The type of a struct, or of a map.
-fn struct_type(fields: &[ast::StructField]) -> SqlResult<DataType> {
+fn struct_type(fields: &[ast::StructField], find: FindType<'_>) -> SqlResult<DataType> {
     let mut made = Vec::with_capacity(fields.len());
     for field in fields {
         let name = field.field_name.as_ref().filter(|_| field.options.is_none());
         let Some(name) = name else {
             return Err(unsupported("a struct type with a field without a name, or with options"));
         };
-        made.push(Field::new(ident(name), data_type(&field.field_type)?));
+        made.push(Field::new(ident(name), data_type_with(&field.field_type, find)?));
     }
     match &made[..] {
         [key, value] if (&*key.name, &*value.name) == (KEY, VALUE) => {
@@ -102,6 +146,49 @@ fn struct_type(fields: &[ast::StructField]) -> SqlResult<DataType> {
         }
         _ => Ok(DataType::Struct(StructType::new(made)?)),
     }
+}
+
+/// 42704: there is no type of a name.
+pub fn no_type(name: &str) -> SqlError {
+    let bare = names::bare(name);
+    if OF_POSTGRES.contains(&&*bare) {
+        return unsupported(format!("the type {bare}")).with_hint(TYPES);
+    }
+    SqlError::new(SqlState::UNDEFINED_OBJECT, format!("type \"{name}\" does not exist"))
+        .with_hint(TYPES)
+}
+
+/// The name of a type that is none of ours, so that only users may have made it.
+pub(crate) fn user_type(sql: &ast::DataType) -> Option<String> {
+    match sql {
+        ast::DataType::Custom(name, arguments)
+            if arguments.is_empty() && catalog_type(name).is_none() =>
+        {
+            let parts = name.0.iter().map(|it| it.as_ident().map(ident));
+            Some(names::written(&parts.collect::<Option<Vec<_>>>()?))
+        }
+        _ => None,
+    }
+}
+
+/// The name of the type that users made which a type, or what its arrays hold, is.
+fn made_type(sql: &ast::DataType) -> Option<String> {
+    match sql {
+        ast::DataType::Array(
+            ast::ArrayElemTypeDef::SquareBracket(element, _)
+            | ast::ArrayElemTypeDef::AngleBracket(element),
+        ) => made_type(element),
+        other => user_type(other),
+    }
+}
+
+/// The labels of `ENUM('a', 'b')`.
+fn labels(members: &[ast::EnumMember]) -> SqlResult<Vec<String>> {
+    let label = |it: &ast::EnumMember| match it {
+        ast::EnumMember::Name(label) => Ok(label.clone()),
+        ast::EnumMember::NamedValue(..) => Err(unsupported("a number of a label")),
+    };
+    members.iter().map(label).collect()
 }
 
 /// A type of whole numbers that is a word of the parser's.
@@ -194,11 +281,15 @@ fn length(said: &Option<ast::CharacterLength>, of: &str) -> SqlResult<Option<u32
 
 /// What PostgreSQL calls a type of ours; it names columns without a name of their own.
 pub(crate) fn type_name(sql: &ast::DataType) -> Option<String> {
+    if let Some(name) = made_type(sql) {
+        return Some(names::bare(&name));
+    }
     let data_type = data_type(sql).ok()?;
     let name = match data_type.element().unwrap_or(data_type) {
         DataType::Null | DataType::Array(_) => return None,
         DataType::Struct(_) => "struct",
         DataType::Map(_) => "map",
+        DataType::Enum(it) => return Some(names::bare(it.name())),
         DataType::Boolean => "bool",
         DataType::SmallInt => "int2",
         DataType::Integer => "int4",

@@ -9,6 +9,7 @@ use types::DataType;
 use crate::column_definition::ColumnDefinition;
 use crate::constraint::Constraints;
 use crate::sequence::SequenceOptions;
+use crate::user_types::TypeName;
 
 /// Numbers of nodes, `2 TO 3`; one number is a range of itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -235,8 +236,10 @@ pub enum ColumnAlteration {
     Type {
         /// The column.
         column: String,
-        /// Its new type.
+        /// Its new type; of one that users made `Null`, until it is found by its name.
         data_type: DataType,
+        /// The name of its type, if users made it.
+        type_name: Option<TypeName>,
         /// SQL text of what becomes of a value; `None` to convert it as an assignment does.
         using: Option<String>,
     },

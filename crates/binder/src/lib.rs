@@ -39,6 +39,7 @@ mod interval_fields;
 mod item_assignment;
 mod json_rows;
 mod json_words;
+mod kept_text;
 mod keys;
 mod lambda;
 mod levels;
@@ -80,6 +81,9 @@ mod syntax;
 mod temporary;
 mod tokens;
 mod transactions;
+mod type_names;
+mod type_words;
+mod user_types;
 mod values;
 mod variable_words;
 pub mod view_text;
@@ -89,12 +93,14 @@ mod written_in_sql;
 
 pub use column_definition::{ColumnDefinition, Generation, Numbering};
 pub use constraint::{CheckDefinition, Constraints, IndexItem, KeyDefinition, ReferenceDefinition};
+pub use data_types::{FindType, no_type};
 pub use design::{
     ColumnAlteration, DesignClause, ExpressionChange, IdentityChange, NodeClause, NodeDemand,
     NodeRange, NodeWay, PartitionClause, PlacedItem, RuleChange, TableChange,
 };
 pub use file_reference::{FileOption, FileReference, named_type};
 pub use json_rows::json_rows;
+pub use kept_text::{KeptText, with_types_found};
 pub use like_words::{Including, LikeClause};
 pub use normalized::{READ_MAX, normalized};
 pub use role_statement::{
@@ -105,6 +111,7 @@ pub use session_statement::{ChannelStatement, CursorStep};
 pub use similar::{SimilarText, similar};
 pub use statement::{
     Arguments, Commented, CopyPlace, CursorStatement, Discarded, ExplainFormat, Isolation,
-    ParsedQuery, Statement, Step, TransactionModes, TransactionStatement,
+    ParsedQuery, Statement, Step, TransactionModes, TransactionStatement, TypeBody,
 };
 pub use syntax::quoted_name;
+pub use user_types::{NewLabel, TypeChange, TypeName};

@@ -22,7 +22,7 @@ use crate::{
     generated_columns, item_assignment, keys, lambda, like_words, lock_words, macro_words,
     maintenance, merge_words, notify_words, numerals, overriding, parameters, rewrite, role_words,
     schema_words, sequence_words, show_words, steering, steps, struct_words, subscripts, temporary,
-    tokens, transactions, variable_words, view_words, written_in_sql,
+    tokens, transactions, type_words, variable_words, view_words, written_in_sql,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -140,6 +140,7 @@ fn parse_one(
         about_names,
         comment_words::recognise,
         about_cursor,
+        about_type,
         notify_words::recognise,
         role_words::recognise,
         schema_words::recognise,
@@ -200,6 +201,17 @@ fn about_cursor(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>> {
             Some(declared.of(query)?)
         }
         None => None,
+    })
+}
+
+/// CREATE, ALTER or DROP TYPE.
+fn about_type(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>> {
+    type_words::recognise(tokens, |tokens| match parse_tokens(tokens, Default::default())?.pop() {
+        Some(Statement::Query { query }) => Ok(query),
+        _ => {
+            let message = "syntax error: an ENUM takes labels or a query";
+            Err(SqlError::new(SqlState::SYNTAX, message))
+        }
     })
 }
 

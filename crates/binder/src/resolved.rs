@@ -19,6 +19,8 @@ pub(crate) struct Resolved {
     pub(crate) natural: HashMap<usize, Vec<String>>,
     /// The schemas of relations of the catalog.
     pub(crate) relations: HashMap<usize, String>,
+    /// The full names of types that users made.
+    pub(crate) types: HashMap<usize, String>,
     /// The attributes that are named.
     pub(crate) named: AttrSet,
     /// The relations, with their columns.

@@ -94,6 +94,8 @@ pub enum Owned {
     },
     /// A schema.
     Schema(String),
+    /// A type that users made.
+    Type(String),
     /// The database.
     Database,
 }

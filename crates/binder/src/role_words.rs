@@ -374,6 +374,9 @@ fn owner<'a>(mut cursor: Cursor<'a>) -> SqlResult<Option<(RoleStatement, Cursor<
     } else if cursor.take("SCHEMA") {
         let Ok(name) = cursor.name("the name of a schema") else { return Ok(None) };
         Owned::Schema(name)
+    } else if cursor.take("TYPE") {
+        let Ok(name) = cursor.relation() else { return Ok(None) };
+        Owned::Type(name)
     } else if cursor.take("DATABASE") {
         let Ok(_) = cursor.name("the name of the database") else { return Ok(None) };
         Owned::Database

@@ -12,6 +12,7 @@ use crate::like_words::LikeClause;
 use crate::role_statement::{NamedRole, RoleStatement};
 use crate::sequence::{SequenceChange, SequenceOptions};
 use crate::session_statement::{ChannelStatement, CursorStep};
+use crate::user_types::{TypeChange, TypeName};
 
 /// A parsed query; opaque, because its form belongs to the parser.
 #[derive(Clone, PartialEq)]
@@ -58,6 +59,22 @@ pub enum CopyPlace {
     File(String),
     /// The client: STDIN and STDOUT.
     Client,
+}
+
+/// What CREATE TYPE says of a type.
+#[derive(Clone, PartialEq, Debug)]
+pub enum TypeBody {
+    /// ENUM of these labels.
+    Labels(Vec<String>),
+    /// Another name of a type, as DuckDB has it.
+    Alias {
+        /// The type; of one that users made `Null`, until it is found by its name.
+        data_type: DataType,
+        /// Its name, if users made it.
+        type_name: Option<TypeName>,
+    },
+    /// ENUM of the texts that a query has, in the order in which they come first.
+    LabelsOf(ParsedQuery),
 }
 
 /// A statement.
@@ -117,6 +134,29 @@ pub enum Statement {
         unique: bool,
         /// Whether an existing index is no error.
         if_not_exists: bool,
+    },
+    /// CREATE TYPE.
+    CreateType {
+        /// Its name.
+        name: String,
+        /// What it is.
+        body: TypeBody,
+    },
+    /// ALTER TYPE.
+    AlterType {
+        /// Its name.
+        name: String,
+        /// What is done.
+        change: TypeChange,
+    },
+    /// DROP TYPE.
+    DropType {
+        /// Their names.
+        names: Vec<String>,
+        /// Whether a missing one is no error.
+        if_exists: bool,
+        /// Whether what uses one goes, too.
+        cascade: bool,
     },
     /// CREATE SEQUENCE.
     CreateSequence {

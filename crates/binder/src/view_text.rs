@@ -12,6 +12,7 @@ use types::{SqlError, SqlResult, names};
 use crate::resolved::{Qualified, Resolved, place};
 use crate::statement::Statement;
 use crate::syntax::{ident, quoted_name};
+use crate::type_names::{put_full, type_said};
 
 /// The query of a text that was made of one.
 pub(crate) fn parsed(text: &str) -> SqlResult<Deep<Box<ast::Query>>> {
@@ -105,6 +106,9 @@ impl VisitorMut for Resolve<'_> {
     }
 
     fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
+        if let Some(said) = type_said(expr) {
+            put_full(said, &|node, _| self.0.types.get(&place(node)).cloned());
+        }
         if let ast::Expr::Identifier(name) = expr
             && let Some(relation) = self.0.columns.get(&place(name))
         {

@@ -59,7 +59,7 @@ impl Session {
             ColumnAlteration::Rename { column, to } => {
                 self.rename_column(table, column, to, cancel)
             }
-            ColumnAlteration::Type { column, data_type, using } => {
+            ColumnAlteration::Type { column, data_type, using, .. } => {
                 self.retype_column(table, column, (*data_type, using.as_deref()), cancel)
             }
             ColumnAlteration::Nullable { column, nullable } => {
@@ -99,6 +99,7 @@ impl Session {
         let ColumnDefinition { name, data_type, nullable, numbering, generation, .. } = column;
         let id = ColumnId(table.columns.len() as u16);
         let default = self.defaults_of(&table.name, std::slice::from_ref(column))?.pop().flatten();
+        let data_type = &self.current_type(*data_type)?;
         let schema = ColumnSchema::new(name.clone(), *data_type, true);
         let values = match &default {
             Some(expression) if generation.is_some() => {
@@ -257,6 +258,7 @@ impl Session {
             return Err(SqlError::new(SqlState::DUPLICATE_TABLE, message)
                 .with_hint(format!("it is a {kind}; choose another name")));
         }
+        self.snapshot().check_free_relation(to)?;
         let new = self.catalog().rename(&old.name, to)?;
         self.note(|| Operation::rename(&old.name, to))?;
         self.rename_in_views(&old.name, to)?;
@@ -350,6 +352,7 @@ impl Session {
         let table = &self.existing(&table.name)?;
         let id = own_column(table, column)?;
         check_not_cut_by(table, id, "alter")?;
+        let data_type = self.current_type(data_type)?;
         let old = table.column(id).clone();
         if let Some(generated) = self.generated_of(table, &old.name)?.first() {
             let message = "cannot alter type of a column used by a generated column";
@@ -409,7 +412,7 @@ fn own_column(table: &Table, name: &str) -> SqlResult<ColumnId> {
         .ok_or_else(|| SqlError::new(SqlState::UNDEFINED_COLUMN, not_there(table, name)))
 }
 
-fn check_not_cut_by(table: &Table, id: ColumnId, what: &str) -> SqlResult<()> {
+pub(crate) fn check_not_cut_by(table: &Table, id: ColumnId, what: &str) -> SqlResult<()> {
     if !table.partitioning().columns().contains(&id) {
         return Ok(());
     }

@@ -6,9 +6,10 @@
 
 use arrow_array::{ArrayRef, new_empty_array};
 use plan::properties::is_volatile;
-use plan::{Operator, Plan, Source};
+use plan::{Expr, ExprKind, Operator, Plan, Source};
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Rules, Table, arrow_type};
+use types::structs::has_part;
 use types::{DataType, RowRules, SqlError, SqlResult, SqlState};
 
 use crate::change::parsed;
@@ -125,14 +126,33 @@ fn beside(column: &ColumnSchema) -> &'static str {
 
 /// Whether another run gives other values.
 pub(crate) fn gives_others(plan: &Plan) -> bool {
+    has_expression(plan, &is_volatile)
+}
+
+/// Whether what a plan gives of a row may change with what labels of types are called.
+pub(crate) fn reads_labels(plan: &Plan) -> bool {
+    fn reads(it: &Expr) -> bool {
+        let is_label = |it: DataType| matches!(it, DataType::Enum(_));
+        let own = match &it.kind {
+            ExprKind::Cast(operand) => {
+                has_part(operand.data_type, &is_label) != has_part(it.data_type, &is_label)
+            }
+            _ => false,
+        };
+        own || it.children().into_iter().any(reads)
+    }
+    has_expression(plan, &reads)
+}
+
+fn has_expression(plan: &Plan, holds: &dyn Fn(&Expr) -> bool) -> bool {
     plan.pipelines.iter().any(|it| {
         let operators = it.operators.iter().any(|it| match it {
-            Operator::Filter(it) => is_volatile(it),
-            Operator::Project(all) => all.iter().any(is_volatile),
+            Operator::Filter(it) => holds(it),
+            Operator::Project(all) => all.iter().any(holds),
             _ => false,
         });
         let source = match &it.source {
-            Source::Values { rows, .. } => rows.iter().flatten().any(is_volatile),
+            Source::Values { rows, .. } => rows.iter().flatten().any(holds),
             _ => false,
         };
         operators || source

@@ -46,9 +46,12 @@ impl Session {
         new: NewTable,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        let NewTable { name, columns, constraints, if_not_exists, or_replace, .. } = new;
+        let NewTable { name, mut columns, constraints, if_not_exists, or_replace, .. } = new;
         let (design, on_commit) = (new.design, new.on_commit);
         self.write_alone(cancel)?;
+        for column in &mut columns {
+            column.data_type = self.current_type(column.data_type)?;
+        }
         if if_not_exists && self.snapshot().kind_of(&name).is_some() {
             let message = format!("relation \"{name}\" already exists, skipping");
             self.notice(Notice::told("42P07", message));
@@ -105,7 +108,7 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Option<Arc<Table>>> {
         let Some(old) = self.catalog().get(name).filter(|_| or_replace) else {
-            self.snapshot().check_free(name)?;
+            self.snapshot().check_free_relation(name)?;
             return Ok(None);
         };
         let names = std::slice::from_ref(&old.name);

@@ -9,7 +9,7 @@ use stdx::sync::Arc;
 use storage::{ColumnChange, ColumnSchema, Rules, Table};
 use types::{ColumnId, ReferentialAction, SqlError, SqlResult, SqlState, names};
 
-use crate::column_values::gives_others;
+use crate::column_values::{gives_others, reads_labels};
 use crate::constraints::quoted;
 use crate::foreign_keys::queried;
 use crate::notice::Notice;
@@ -52,7 +52,7 @@ impl Session {
             let Some(Some(expression)) = rows.defaults.get(it.column.index()) else { continue };
             let sql = format!("SELECT ({expression}) FROM {}", sql_path(&table.name));
             let planned = plan_plain(&queried(&sql)?, &StatementCatalog::new(self))?;
-            if !planned.is_stable || gives_others(&planned.plan) {
+            if !planned.is_stable || gives_others(&planned.plan) || reads_labels(&planned.plan) {
                 let message = "generation expression is not immutable";
                 return Err(SqlError::new(INVALID_OBJECT, message));
             }

@@ -7,7 +7,7 @@ use stdx::sync::Arc;
 use storage::{ColumnChange, ColumnSchema, Rules, Table, TableIndex};
 use types::{ColumnId, DataType, Generated, SqlError, SqlResult, SqlState, names};
 
-use crate::column_values::gives_others;
+use crate::column_values::{gives_others, reads_labels};
 use crate::constraints::quoted;
 use crate::foreign_keys::queried;
 use crate::index_ddl::{NewIndex, check_key_type, key_column_of};
@@ -71,7 +71,7 @@ impl Session {
         }
         let sql = format!("SELECT ({expression}) FROM {} WHERE true", sql_path(&table.name));
         let planned = plan_plain(&queried(&sql)?, &StatementCatalog::new(self))?;
-        if !planned.is_stable || gives_others(&planned.plan) {
+        if !planned.is_stable || gives_others(&planned.plan) || reads_labels(&planned.plan) {
             let message = format!("functions in {what} must be marked IMMUTABLE");
             return Err(SqlError::new(SqlState("42P17"), message));
         }

@@ -126,6 +126,8 @@ mod trace;
 mod transaction;
 mod transaction_modes;
 mod transaction_state;
+mod type_ddl;
+mod type_uses;
 mod under_way;
 mod variables;
 mod view_ddl;

@@ -52,6 +52,7 @@ impl Session {
         let plain = |it: &ColumnSchema| ColumnDefinition {
             name: it.name.clone(),
             data_type: it.data_type,
+            type_name: None,
             nullable: it.nullable,
             default: None,
             numbering: None,

@@ -35,7 +35,7 @@ impl Session {
             self.notice(Notice::told("42P07", message));
             return Ok(done("CREATE MATERIALIZED VIEW"));
         }
-        self.snapshot().check_free(&name)?;
+        self.snapshot().check_free_relation(&name)?;
         let BoundView { query, levels, columns, uses, .. } = self.bound_view(&query, &columns)?;
         if uses.iter().any(|it| names::is_temporary(&it.name)) {
             let message = "materialized views must not use temporary tables or views";

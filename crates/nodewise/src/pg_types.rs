@@ -2,6 +2,9 @@
 
 use types::{DataType, Element};
 
+use crate::Session;
+use crate::pg_catalog::oids;
+
 /// A type in a description of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WireType {
@@ -108,6 +111,27 @@ pub fn element_of(array: u32) -> Option<u32> {
     ARRAYS.iter().find(|it| it.1 == array && array != 0).map(|it| it.0)
 }
 
+/// The number of a type that users made, by its name ([`types::names`]).
+pub fn made_type(name: &str) -> u32 {
+    oids::of_name("type", name) as u32
+}
+
+/// The number of the type of arrays of one that users made.
+pub fn array_of_made(name: &str) -> u32 {
+    oids::of_name("array type", name) as u32
+}
+
+/// The type that users made, or of arrays of one, which has a number.
+pub fn made_by_number(session: &Session, oid: u32) -> Option<DataType> {
+    let snapshot = session.snapshot();
+    let mut types = snapshot.user_types().filter(|it| matches!(it.data_type, DataType::Enum(_)));
+    types.find_map(|it| match () {
+        () if made_type(&it.name) == oid => Some(it.data_type),
+        () if array_of_made(&it.name) == oid => it.data_type.array(),
+        () => None,
+    })
+}
+
 /// The type of a column of a result. A bare NULL is text, as PostgreSQL has it.
 pub fn wire_type(of: DataType) -> WireType {
     let fixed = |oid, size| WireType { oid, size, modifier: -1 };
@@ -138,7 +162,8 @@ pub fn wire_type(of: DataType) -> WireType {
         DataType::Char(length) => sized(BPCHAR, length),
         DataType::Bpchar => fixed(BPCHAR, -1),
         DataType::Varchar(length) => sized(VARCHAR, length),
-        DataType::Null | DataType::Text => fixed(TEXT, -1),
+        DataType::Enum(it) if !it.name().is_empty() => fixed(made_type(it.name()), 4),
+        DataType::Null | DataType::Text | DataType::Enum(_) => fixed(TEXT, -1),
         DataType::Whole(it) => wire_type(it.plain()),
         DataType::Array(Element::SmallIntVector) => fixed(INT2VECTOR, -1),
         DataType::Array(Element::OidVector) => fixed(OIDVECTOR, -1),
@@ -149,6 +174,9 @@ pub fn wire_type(of: DataType) -> WireType {
         // PostgreSQL's clients know none of them.
         it if types::structs::is_nested(it) => fixed(TEXT, -1),
         DataType::Struct(_) | DataType::Map(_) => fixed(TEXT, -1),
+        DataType::Array(Element::Enum(it)) if !it.name().is_empty() => {
+            fixed(array_of_made(it.name()), -1)
+        }
         DataType::Array(element) => {
             let element = wire_type(element.data_type());
             WireType { oid: array_of(element.oid), size: -1, modifier: element.modifier }

@@ -104,6 +104,12 @@ impl Session {
         self.name_among(&snapshot, said, if_exists, &|it| snapshot.kind_of(it).is_some())
     }
 
+    /// The name of the type that a statement means; where there is none, what it would be called.
+    pub(crate) fn existing_type_name(&self, said: &str) -> SqlResult<String> {
+        let snapshot = self.snapshot();
+        self.name_among(&snapshot, said, true, &|it| snapshot.user_type(it).is_some())
+    }
+
     /// [`Session::existing_name`] of an index.
     pub(crate) fn existing_index(&self, said: &str, if_exists: bool) -> SqlResult<String> {
         let snapshot = self.snapshot();
@@ -191,6 +197,19 @@ impl Session {
         }
     }
 
+    /// An expression with the full names of types that users made.
+    pub(crate) fn with_types(&self, expression: &str) -> SqlResult<String> {
+        let snapshot = self.snapshot();
+        if snapshot.user_types().next().is_none() {
+            return Ok(expression.to_owned());
+        }
+        let path = self.search_path(&snapshot);
+        let is_type = |it: &str| snapshot.user_type(it).is_some();
+        let find =
+            |schema: Option<&str>, name: &str| self.find_name(&path, (schema, name), &is_type).name;
+        binder::with_types_found(expression, &find)
+    }
+
     /// An expression that a table keeps, with its sequences named as they are found now.
     ///
     /// Errors: 42P16 where what lasts would ask what goes with the session.
@@ -201,7 +220,7 @@ impl Session {
         let find = |schema: Option<&str>, name: &str| {
             self.find_name(&path, (schema, name), &is_sequence).name
         };
-        let kept = with_sequences_found(expression, &find)?;
+        let kept = with_sequences_found(&self.with_types(expression)?, &find)?;
         let asked = binder::sequence_names::sequences_in(&kept)?;
         if !names::is_temporary(table) && asked.iter().any(|it| names::is_temporary(it)) {
             let message = "a default of a permanent table cannot ask a temporary sequence";

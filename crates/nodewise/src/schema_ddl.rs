@@ -85,6 +85,7 @@ impl Session {
                 "view" | "materialized view" => {
                     self.rename_view(&old, &new, false, cancel)?;
                 }
+                "type" => self.rename_type(&old, &new, cancel)?,
                 _ => self.rename_sequence_to(&old, &new, cancel)?,
             }
         }
@@ -166,6 +167,7 @@ impl Session {
         self.drop_tables(&tables, true, true, cancel)?;
         let sequences = left(self, of("sequence"));
         self.drop_sequences(&sequences, true, true, cancel)?;
+        self.drop_types(&of("type"), true, false, cancel)?;
         Ok(())
     }
 }

@@ -4,11 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use binder::bind::{Asked, SerialSequence, SessionFacts};
 use plan::Plan;
+use stdx::sync::atomic::{AtomicBool, Ordering};
 use stdx::sync::{Arc, Mutex};
 use storage::{CatalogSnapshot, Table};
 use types::{
     CatalogView, DataType, Deferral, Interrupt, MacroDefinition, RowRules, SqlError, SqlResult,
-    TableId, TableInfo, UniqueKey, UnreadColumn, Value, ViewDefinition, Zone, names,
+    TableId, TableInfo, UniqueKey, UnreadColumn, UserType, Value, ViewDefinition, Zone, names,
 };
 
 use crate::basis::Basis;
@@ -41,6 +42,8 @@ pub(crate) struct StatementCatalog<'a> {
     path: SearchPath,
     /// Names that were looked for before those that were found.
     absent: Mutex<Vec<String>>,
+    /// Whether types that users made were asked for.
+    has_types: AtomicBool,
 }
 
 impl<'a> StatementCatalog<'a> {
@@ -69,6 +72,7 @@ impl<'a> StatementCatalog<'a> {
             is_loose,
             has_frames,
             is_checked,
+            has_types: AtomicBool::new(false),
         }
     }
 
@@ -192,7 +196,8 @@ impl<'a> StatementCatalog<'a> {
     /// The tables that were asked for so far; `None` if some of them live as long as the statement only.
     pub(crate) fn basis(&self) -> Option<Basis> {
         let asked = self.asked.lock();
-        self.transient.lock().is_empty().then(|| {
+        let is_kept = !self.has_types.load(Ordering::Relaxed) && self.transient.lock().is_empty();
+        is_kept.then(|| {
             let absent = self.absent.lock().clone();
             Basis::new(&self.snapshot, &asked).found_by(&self.path, absent)
         })
@@ -300,6 +305,14 @@ impl CatalogView for StatementCatalog<'_> {
     fn sequence(&self, schema: Option<&str>, name: &str) -> Option<String> {
         let found = self.found(schema, name)?;
         self.snapshot.sequence(&found).map(|it| it.name.clone())
+    }
+
+    fn user_type(&self, schema: Option<&str>, name: &str) -> Option<Arc<UserType>> {
+        // Whoever keeps a plan asks for relations alone whether they are the same.
+        self.has_types.store(true, Ordering::Relaxed);
+        let is_there = |it: &str| self.snapshot.user_type(it).is_some();
+        let found = self.session.find_name(&self.path, (schema, name), &is_there);
+        self.snapshot.user_type(&found.name?).cloned()
     }
 
     fn unread(&self, table: TableId) -> Vec<UnreadColumn> {

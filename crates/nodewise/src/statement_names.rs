@@ -2,9 +2,10 @@
 
 use binder::{
     ColumnAlteration, ColumnDefinition, Constraints, ExpressionChange, IdentityChange, Numbering,
-    RuleChange, SequenceChange, SequenceOptions, Statement, TableChange,
+    RuleChange, SequenceChange, SequenceOptions, Statement, TableChange, TypeBody, TypeChange,
+    TypeName,
 };
-use types::{SqlResult, names};
+use types::{DataType, SqlResult, names};
 
 use crate::Session;
 
@@ -30,6 +31,9 @@ impl Session {
             S::CreateSequence { name, options, .. } => {
                 *name = self.new_name(name)?;
                 self.name_owner(options)?;
+            }
+            it @ (S::CreateType { .. } | S::AlterType { .. } | S::DropType { .. }) => {
+                self.name_types(it)?;
             }
             S::CreateIndex { table, .. } => self.set_existing(table, false)?,
             S::AlterTable { table, change, if_exists } => {
@@ -65,6 +69,31 @@ impl Session {
         Ok(statement)
     }
 
+    /// The types that a statement about types means.
+    fn name_types(&self, statement: &mut Statement) -> SqlResult<()> {
+        match statement {
+            Statement::CreateType { name, body } => {
+                *name = self.new_name(name)?;
+                if let TypeBody::Alias { data_type, type_name } = body {
+                    self.find_type(data_type, type_name)?;
+                }
+            }
+            Statement::AlterType { name, change } => {
+                *name = self.existing_type_name(name)?;
+                if let TypeChange::Rename(to) = change {
+                    *to = self.other_name(name, to)?;
+                }
+            }
+            Statement::DropType { names, .. } => {
+                for name in names {
+                    *name = self.existing_type_name(name)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
     fn set_existing(&self, name: &mut String, if_exists: bool) -> SqlResult<()> {
         *name = self.existing_name(name, if_exists)?;
         Ok(())
@@ -96,6 +125,9 @@ impl Session {
                 self.name_column(table, column)?;
                 self.name_constraints(table, constraints)
             }
+            RuleChange::Column(ColumnAlteration::Type { data_type, type_name, .. }) => {
+                self.find_type(data_type, type_name)
+            }
             RuleChange::Identity {
                 change: IdentityChange::Add { options, .. } | IdentityChange::Set { options, .. },
                 ..
@@ -104,7 +136,20 @@ impl Session {
         }
     }
 
+    /// A type that users made, by its name.
+    fn find_type(&self, data_type: &mut DataType, name: &mut Option<TypeName>) -> SqlResult<()> {
+        let Some(name) = name.take() else { return Ok(()) };
+        let snapshot = self.snapshot();
+        let find = |name: &str| {
+            let found = snapshot.user_type(&self.existing_type_name(name)?);
+            Ok(found.map(|it| it.data_type))
+        };
+        *data_type = name.data_type(&find)?;
+        Ok(())
+    }
+
     fn name_column(&self, table: &str, column: &mut ColumnDefinition) -> SqlResult<()> {
+        self.find_type(&mut column.data_type, &mut column.type_name)?;
         if let Some(default) = &mut column.default {
             *default = self.kept_default(table, default)?;
         }
@@ -134,6 +179,9 @@ impl Session {
 
     /// The tables that foreign keys refer to; a table may refer to itself while it is made.
     fn name_constraints(&self, own: &str, constraints: &mut Constraints) -> SqlResult<()> {
+        for check in &mut constraints.checks {
+            check.condition = self.with_types(&check.condition)?;
+        }
         for reference in &mut constraints.references {
             let (schema, name) = names::said(&reference.parent)?;
             let snapshot = self.snapshot();

@@ -48,7 +48,7 @@ impl Session {
                 return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
             }
             (Some(_), true, _) => {}
-            _ => snapshot.check_free(&name)?,
+            _ => snapshot.check_free_relation(&name)?,
         }
         let BoundView { query, levels, columns, uses, .. } = self.bound_view(&query, &columns)?;
         let is_above = uses.iter().any(|it| names::is_temporary(&it.name));
@@ -137,7 +137,7 @@ impl Session {
             return Ok(done("ALTER VIEW"));
         }
         let old = self.existing_view(name)?;
-        self.snapshot().check_free(to)?;
+        self.snapshot().check_free_relation(to)?;
         self.move_comments(name, to)?;
         self.move_rights(name, to)?;
         self.catalog().drop_view(name)?;

@@ -25,8 +25,9 @@ impl ArrayColumn {
     /// Of the texts of arrays; `None` where they are none.
     pub fn new(texts: &StringArray, element: DataType) -> Option<Self> {
         let rows = is_row(element);
-        // Rows are read from the texts that they are as items.
-        let read_as = if rows { DataType::Text } else { element };
+        // Rows are read from the texts that they are as items, and labels go out as texts.
+        let is_enum = matches!(element, DataType::Enum(_));
+        let read_as = if rows || is_enum { DataType::Text } else { element };
         let (shapes, items) = nodewise::lists::items_of(texts, read_as).ok()?;
         let items = match element {
             DataType::Jsonb => Sent::Jsonb(items.as_string_opt()?.clone()),

@@ -221,9 +221,11 @@ impl Column {
         // Each type has its arm: one that is forgotten here does not compile.
         match of {
             DataType::Boolean => Self::Boolean(BooleanBuilder::new()),
-            DataType::SmallInt | DataType::Integer | DataType::BigInt | DataType::Time => {
-                Self::Integer(Int64Builder::new())
-            }
+            DataType::SmallInt
+            | DataType::Integer
+            | DataType::BigInt
+            | DataType::Time
+            | DataType::Enum(_) => Self::Integer(Int64Builder::new()),
             DataType::Real => Self::Real(Float32Builder::new()),
             DataType::Double => Self::Double(Float64Builder::new()),
             DataType::Decimal { precision, scale } => {

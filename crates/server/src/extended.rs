@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use bytes::BytesMut;
+use nodewise::pg_types::made_by_number;
 use nodewise::{SqlError, SqlResult, SqlState, Started};
 
 use crate::backend::{Backend, described};
@@ -64,6 +65,7 @@ impl Backend {
             types.push(match declared(*oid) {
                 Some(Declared::As(it)) => Some(it),
                 Some(Declared::Inferred) => None,
+                None if let Some(made) = made_by_number(&self.session, *oid) => Some(made),
                 None => {
                     let message = format!("there is no type of parameters with number {oid}");
                     return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message)

@@ -1,15 +1,15 @@
 //! Values of parameters, as they come in text or in binary.
 
 use nodewise::{DataType, SqlError, SqlResult, SqlState, Value};
-use types::numeric;
 use types::numeric::interval::Interval;
+use types::{Element, numeric};
 
 use crate::binary_values::{JSONB_VERSION, read_numeric};
 use crate::declared::Declared;
 use crate::replies::Format;
 use crate::requests::{utf8, violation};
 use nodewise::pg_types::{
-    BOOL, BYTEA, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, INTERVAL, JSONB, NUMERIC, OID, TIME,
+    BOOL, BYTEA, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, INTERVAL, JSONB, NUMERIC, OID, TEXT, TIME,
     TIMESTAMP, TIMESTAMPTZ, UUID, element_of,
 };
 
@@ -27,7 +27,11 @@ pub fn value(
 ) -> SqlResult<Value> {
     match format {
         Format::Text => text(utf8(bytes)?, data_type),
-        Format::Binary => binary(bytes, oid),
+        Format::Binary => match data_type {
+            // Labels come as texts.
+            Some(DataType::Array(Element::Enum(_))) => Ok(Value::Text(array(bytes, TEXT)?.into())),
+            _ => binary(bytes, oid),
+        },
     }
 }
 

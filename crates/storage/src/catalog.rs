@@ -2,16 +2,18 @@
 
 mod macros;
 mod roles;
+mod user_types;
+mod views;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Bound;
 
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, OnceLock, RwLock};
 use types::{
     CatalogView, MacroDefinition, ObjectKind, Rights, Role, SqlError, SqlResult, SqlState, TableId,
-    TableInfo, ViewDefinition, names,
+    TableInfo, UserType, ViewDefinition, names,
 };
 
 use crate::id_map::IdMap;
@@ -67,6 +69,8 @@ enum Relation {
     Table(TableId),
     Sequence(Arc<Sequence>),
     View(Arc<ViewDefinition>),
+    /// A type, under its name behind a sign that no relation begins with.
+    Type(Arc<UserType>),
     /// A schema, under its name behind [`OF_SCHEMAS`], which no relation has. The one that is always there is not kept.
     Schema(Arc<str>),
     /// A comment, under [`OF_COMMENTS`] and what it is of.
@@ -421,7 +425,7 @@ impl CatalogSnapshot {
 
     /// Whether what [`CatalogSnapshot::changes_since`] names goes with its session.
     pub fn is_temporary(name: &str) -> bool {
-        if let Some(goes) = Self::is_temporary_right(name) {
+        if let Some(goes) = Self::is_temporary_right(name).or(Self::is_temporary_type(name)) {
             return goes;
         }
         match name.strip_prefix(OF_SCHEMAS) {
@@ -446,6 +450,7 @@ impl CatalogSnapshot {
             (Some(Relation::View(one)), Some(Relation::View(other))) => !Arc::ptr_eq(one, other),
             (Some(Relation::Schema(_)), Some(Relation::Schema(_))) => false,
             (Some(Relation::Comment(_, one)), Some(Relation::Comment(_, other))) => one != other,
+            (Some(Relation::Type(one)), Some(Relation::Type(other))) => one != other,
             (Some(Relation::Role(one)), Some(Relation::Role(other))) => one != other,
             (Some(Relation::Macro(one)), Some(Relation::Macro(other))) => one != other,
             (Some(Relation::Rights(_, one)), Some(Relation::Rights(_, other))) => one != other,
@@ -517,64 +522,6 @@ impl CatalogSnapshot {
         !referred.is_empty() && referred.contains(&name.to_ascii_lowercase())
     }
 
-    fn views_by_name(&self) -> impl Iterator<Item = &Arc<ViewDefinition>> {
-        self.names.relations.values().filter_map(|it| match it {
-            Relation::View(it) => Some(it),
-            _ => None,
-        })
-    }
-
-    /// A view by name, ignoring case.
-    pub fn view(&self, name: &str) -> Option<&Arc<ViewDefinition>> {
-        match self.relation(name)? {
-            Relation::View(it) => Some(it),
-            _ => None,
-        }
-    }
-
-    /// A view by id.
-    pub fn view_by_id(&self, id: TableId) -> Option<&Arc<ViewDefinition>> {
-        self.views_by_name().find(|it| it.id == id)
-    }
-
-    /// All views, each behind those that it is made of, else by name.
-    pub fn views(&self) -> Vec<Arc<ViewDefinition>> {
-        let mut left: Vec<&Arc<ViewDefinition>> = self.views_by_name().collect();
-        let mut ordered = Vec::with_capacity(left.len());
-        while !left.is_empty() {
-            let is_above = |it: &ViewDefinition| left.iter().any(|other| it.uses(&other.name));
-            let (above, ready): (Vec<_>, Vec<_>) = left.iter().partition(|it| is_above(it));
-            if ready.is_empty() {
-                // Nobody can make a circle; who finds one all the same is shown all of it.
-                ordered.extend(above.into_iter().cloned());
-                break;
-            }
-            ordered.extend(ready.into_iter().cloned());
-            left = above;
-        }
-        ordered
-    }
-
-    /// Levels of the deepest tree that a view brings into a statement, with the views that it is made of.
-    pub fn view_levels(&self) -> usize {
-        *self.names.known.view_levels.get_or_init(|| {
-            let mut known = HashMap::new();
-            self.views_by_name().map(|it| self.levels_of(it, &mut known)).max().unwrap_or(0)
-        })
-    }
-
-    fn levels_of(&self, view: &ViewDefinition, known: &mut HashMap<TableId, usize>) -> usize {
-        if let Some(levels) = known.get(&view.id) {
-            return *levels;
-        }
-        // Nobody can make a circle; it would end here.
-        known.insert(view.id, 0);
-        let below = view.uses.iter().filter_map(|it| self.view(&it.name));
-        let below = below.map(|it| self.levels_of(it, known)).max().unwrap_or(0);
-        known.insert(view.id, view.levels + below);
-        view.levels + below
-    }
-
     /// What kind of relation has a name, in words.
     pub fn kind_of(&self, name: &str) -> Option<&'static str> {
         Some(match self.relation(name)? {
@@ -583,6 +530,7 @@ impl CatalogSnapshot {
             Relation::View(it) => it.kind(),
             Relation::Schema(_)
             | Relation::Comment(..)
+            | Relation::Type(_)
             | Relation::Role(_)
             | Relation::Macro(_)
             | Relation::Rights(..) => return None,
@@ -598,6 +546,20 @@ impl CatalogSnapshot {
         match self.has_schema(&schema) {
             true => Ok(()),
             false => Err(no_schema(&schema)),
+        }
+    }
+
+    /// [`Self::check_free`] of a table or a view, of whose rows there is a type of its name (42710).
+    pub fn check_free_relation(&self, name: &str) -> SqlResult<()> {
+        self.check_free(name)?;
+        match self.user_type(name) {
+            None => Ok(()),
+            Some(_) => {
+                let message = format!("type \"{}\" already exists", names::bare(name));
+                let hint = "A relation has an associated type of the same name, so you must use a name that doesn't \
+                            conflict with any existing type.";
+                Err(SqlError::new(SqlState::DUPLICATE_OBJECT, message).with_hint(hint))
+            }
         }
     }
 
@@ -654,6 +616,7 @@ impl CatalogSnapshot {
             Relation::Table(it) => Some(("table", self.by_id(*it)?.name.clone())),
             Relation::Sequence(it) => Some(("sequence", it.name.clone())),
             Relation::View(it) => Some((it.kind(), it.name.clone())),
+            Relation::Type(it) => Some(("type", it.name.clone())),
             _ => None,
         };
         let all = self.names.relations.values().filter_map(name);
@@ -693,6 +656,10 @@ impl CatalogView for CatalogSnapshot {
     fn table_names(&self) -> Vec<String> {
         let views = self.views_by_name().map(|it| it.name.clone());
         self.entries().map(|it| it.table.name.clone()).chain(views).collect()
+    }
+
+    fn user_type(&self, schema: Option<&str>, name: &str) -> Option<Arc<UserType>> {
+        CatalogSnapshot::user_type(self, &full(schema, name)).cloned()
     }
 
     fn sequence(&self, schema: Option<&str>, name: &str) -> Option<String> {

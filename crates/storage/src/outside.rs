@@ -4,17 +4,20 @@
 use arrow_array::builder::{BinaryBuilder, FixedSizeBinaryBuilder, StringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Decimal128Type, Int64Type, IntervalMonthDayNanoType, Time32MillisecondType, Time32SecondType,
-    Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
+    Decimal128Type, Int32Type, Int64Type, IntervalMonthDayNanoType, Time32MillisecondType,
+    Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
 };
-use arrow_array::{Array, ArrayRef, Decimal128Array, Int64Array, IntervalMonthDayNanoArray};
+use arrow_array::{
+    Array, ArrayRef, Decimal128Array, Int32Array, Int64Array, IntervalMonthDayNanoArray,
+    StringArray,
+};
 use arrow_buffer::IntervalMonthDayNano;
 use arrow_schema::{DataType as ArrowType, Field, IntervalUnit, TimeUnit};
 use stdx::sync::Arc;
 use types::numeric::interval::Interval;
 use types::numeric::interval_text::{self, Fields};
 use types::numeric::{bytes, datetime::DAY, errors, uuid};
-use types::{DataType, SqlError, SqlResult, Zone};
+use types::{DataType, EnumType, SqlError, SqlResult, SqlState, Zone};
 
 use crate::ColumnSchema;
 use crate::schema::{EXTENSION, UUID};
@@ -28,6 +31,7 @@ pub fn field(name: &str, data_type: DataType, zone: Option<&Zone>) -> Field {
         DataType::Interval => ArrowType::Interval(IntervalUnit::MonthDayNano),
         DataType::Uuid => ArrowType::FixedSizeBinary(16),
         DataType::Bytea => ArrowType::Binary,
+        DataType::Enum(_) => ArrowType::Utf8,
         other => crate::arrow_type(other),
     };
     let field = Field::new(name, arrow, true);
@@ -74,6 +78,11 @@ pub fn shown(array: &ArrayRef, data_type: DataType, field: &Field) -> ArrayRef {
             }
             Arc::new(out.finish())
         }
+        (DataType::Enum(it), _) => {
+            let label = |place: i32| it.label(place.into()).unwrap_or_default();
+            let places = array.as_primitive::<Int32Type>().iter();
+            Arc::new(StringArray::from_iter(places.map(|place| place.map(label))))
+        }
         (DataType::Bytea, _) => {
             let texts = array.as_string::<i32>();
             let mut out = BinaryBuilder::with_capacity(texts.len(), texts.values().len());
@@ -88,6 +97,9 @@ pub fn shown(array: &ArrayRef, data_type: DataType, field: &Field) -> ArrayRef {
 /// another type, 22008 for those out of range.
 pub(crate) fn held(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<ArrayRef> {
     let data_type = column.data_type;
+    if let DataType::Enum(it) = data_type {
+        return places(array, it, column);
+    }
     if matches!(array.data_type(), ArrowType::Null)
         || *array.data_type() == crate::arrow_type(data_type)
     {
@@ -117,7 +129,60 @@ pub(crate) fn held(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<ArrayRe
             let message = format!(
                 "column \"{name}\" is of type {data_type} but its values are of the Arrow type {arrow}"
             );
-            Err(SqlError::new(types::SqlState::DATATYPE_MISMATCH, message))
+            Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message))
+        }
+    }
+}
+
+/// Labels, or their places, as places.
+fn places(array: &ArrayRef, of: EnumType, column: &ColumnSchema) -> SqlResult<ArrayRef> {
+    let name = &column.name;
+    match array.data_type() {
+        ArrowType::Null => Ok(array.clone()),
+        ArrowType::Int32 => {
+            let wrong = array.as_primitive::<Int32Type>().iter().flatten();
+            match wrong.into_iter().find(|it| of.label((*it).into()).is_none()) {
+                None => Ok(array.clone()),
+                Some(place) => {
+                    let message =
+                        format!("{place} is no place of a label of {of}, in column \"{name}\"");
+                    Err(SqlError::new(SqlState::INVALID_TEXT, message))
+                }
+            }
+        }
+        ArrowType::Utf8 => {
+            let place = |it: &str| match of.place(it) {
+                Some(place) => Ok(place as i32),
+                None => {
+                    let message = format!(
+                        "invalid input value for enum {of}: \"{it}\", in column \"{name}\""
+                    );
+                    Err(SqlError::new(SqlState::INVALID_TEXT, message))
+                }
+            };
+            let places = array.as_string::<i32>().iter().map(|it| it.map(place).transpose());
+            Ok(Arc::new(places.collect::<SqlResult<Int32Array>>()?))
+        }
+        ArrowType::LargeUtf8
+        | ArrowType::Utf8View
+        | ArrowType::Dictionary(..)
+        | ArrowType::Int64 => {
+            let to = match array.data_type() {
+                ArrowType::Int64 => ArrowType::Int32,
+                _ => ArrowType::Utf8,
+            };
+            let exactly = arrow_cast::CastOptions { safe: false, ..Default::default() };
+            let cast = arrow_cast::cast_with_options(array, &to, &exactly);
+            let cast = cast.map_err(|it| {
+                SqlError::new(SqlState::INVALID_TEXT, format!("labels of {of}: {it}"))
+            })?;
+            places(&cast, of, column)
+        }
+        other => {
+            let message = format!(
+                "column \"{name}\" is of type {of} but its values are of the Arrow type {other}"
+            );
+            Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message))
         }
     }
 }

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use stdx::sync::Arc;
 
 use crate::{
-    ColumnId, DataType, Interrupt, MacroDefinition, SqlError, TableId, Value, ViewDefinition,
+    ColumnId, DataType, Interrupt, MacroDefinition, SqlError, TableId, UserType, Value,
+    ViewDefinition,
 };
 
 /// Facts about a column, kept by storage: exact, unless rows have gone.
@@ -342,6 +343,10 @@ pub trait CatalogView: Send + Sync {
     }
     /// The names of all tables, for suggestions.
     fn table_names(&self) -> Vec<String>;
+    /// The type that users made under a name, found as [`CatalogView::table`] finds tables.
+    fn user_type(&self, _schema: Option<&str>, _name: &str) -> Option<Arc<UserType>> {
+        None
+    }
     /// The columns that a table has beside those of its [`TableInfo`].
     fn unread(&self, _table: TableId) -> Vec<UnreadColumn> {
         Vec::new()

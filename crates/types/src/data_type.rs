@@ -6,7 +6,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use crate::interned::Interned;
-use crate::{SqlError, SqlResult, SqlState, Whole};
+use crate::{EnumType, SqlError, SqlResult, SqlState, Whole};
 
 /// The type of a column or an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -62,6 +62,8 @@ pub enum DataType {
     Text,
     /// A whole number of a range of its own, held as a plain number.
     Whole(Whole),
+    /// One of several labels, in their order. Held as the place of the label.
+    Enum(EnumType),
     /// Items of one type in up to six dimensions. Held as a text whose order is that of the arrays ([`crate::array`]).
     Array(Element),
     /// Values of several types, with names or, in a row, without. Held as a text whose order is that of the structs
@@ -83,6 +85,7 @@ impl DataType {
             Self::Uuid | Self::Bytea | Self::Json | Self::Jsonb => Self::Text,
             Self::Array(_) | Self::Struct(_) | Self::Map(_) => Self::Text,
             Self::Whole(it) => it.plain(),
+            Self::Enum(_) => Self::Integer,
             own => own,
         }
     }
@@ -192,6 +195,7 @@ impl fmt::Display for DataType {
             Self::Varchar(n) => write!(f, "VARCHAR({n})"),
             Self::Text => f.write_str("TEXT"),
             Self::Whole(it) => f.write_str(it.name()),
+            Self::Enum(it) => write!(f, "{it}"),
             Self::Array(Element::SmallIntVector) => f.write_str("INT2VECTOR"),
             Self::Array(Element::OidVector) => f.write_str("OIDVECTOR"),
             Self::Array(element) => write!(f, "{}[]", element.data_type()),
@@ -223,6 +227,7 @@ macro_rules! elements {
             Struct(StructType),
             Map(StructType),
             Whole(Whole),
+            Enum(EnumType),
             /// SMALLINT, in an `int2vector` of PostgreSQL's catalog: from 0 on, and written with blanks between.
             SmallIntVector,
             /// A number of the catalog in an `oidvector`.
@@ -240,6 +245,7 @@ macro_rules! elements {
                     Self::Struct(fields) => DataType::Struct(fields),
                     Self::Map(entry) => DataType::Map(entry),
                     Self::Whole(it) => DataType::Whole(it),
+                    Self::Enum(it) => DataType::Enum(it),
                     Self::SmallIntVector => DataType::SmallInt,
                     Self::OidVector => DataType::BigInt,
                 }
@@ -262,6 +268,7 @@ macro_rules! elements {
                     Self::Struct(fields) => Element::Struct(fields),
                     Self::Map(entry) => Element::Map(entry),
                     Self::Whole(it) => Element::Whole(it),
+                    Self::Enum(it) => Element::Enum(it),
                     Self::Null | Self::Array(_) => return None,
                 }))
             }

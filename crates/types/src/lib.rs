@@ -9,6 +9,7 @@
 pub mod array;
 pub mod catalog;
 pub mod data_type;
+pub mod enums;
 pub mod error;
 mod interned;
 pub mod interrupt;
@@ -22,6 +23,7 @@ pub mod role;
 pub mod sequence;
 pub mod shared;
 pub mod structs;
+pub mod user_type;
 pub mod value;
 pub mod view;
 pub mod whole;
@@ -32,6 +34,7 @@ pub use catalog::{
     Identity, ReferentialAction, RowRules, TableInfo, UniqueKey, UnreadColumn,
 };
 pub use data_type::{DataType, Element};
+pub use enums::EnumType;
 pub use error::{SqlError, SqlResult, SqlState};
 pub use interrupt::Interrupt;
 pub use lock_mode::{LockMode, LockModes, LockWait};
@@ -40,6 +43,7 @@ pub use names::OnCommit;
 pub use rights::{Grant, ObjectKind, Privileges, Rights};
 pub use role::{Membership, Role, RoleId};
 pub use sequence::{SequenceDefinition, SequenceOwner, SequencePosition};
+pub use user_type::UserType;
 pub use value::Value;
 pub use view::{Materialized, UsedRelation, ViewDefinition};
 pub use whole::Whole;

@@ -150,6 +150,17 @@ pub fn bare(full: &str) -> String {
     split(full).1
 }
 
+/// A name as SQL writes it: parts that would be read in another way stand in double quotes.
+pub fn sql(full: &str) -> String {
+    let is_letter = |it: u8| it.is_ascii_lowercase() || it == b'_';
+    let quoted = |it: String| {
+        let is_plain = it.bytes().all(|it| is_letter(it) || it.is_ascii_digit())
+            && it.bytes().next().is_some_and(is_letter);
+        if is_plain { it } else { format!("\"{}\"", it.replace('"', "\"\"")) }
+    };
+    parts(full).into_iter().map(quoted).collect::<Vec<_>>().join(".")
+}
+
 /// Whether a relation goes with its session.
 pub fn is_temporary(full: &str) -> bool {
     full.starts_with(TEMPORARY) && schema_of(full).starts_with(TEMPORARY)

@@ -113,6 +113,7 @@ impl<'a> Binder<'a> {
     ) -> Option<SqlResult<Expr>> {
         let made = self.made_of_others(name, bound, whole);
         let made = made.or_else(|| self.list_call(name, bound, whole));
+        let made = made.or_else(|| self.enum_call(name, bound, whole));
         made.or_else(|| self.json_call(name, bound, whole))
     }
 

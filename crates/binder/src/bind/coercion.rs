@@ -21,6 +21,7 @@ pub(super) fn name_of(data_type: DataType) -> String {
         DataType::Time => "time without time zone".to_owned(),
         DataType::Char(_) | DataType::Bpchar => "character".to_owned(),
         DataType::Varchar(_) => "character varying".to_owned(),
+        DataType::Enum(it) => it.to_string(),
         DataType::Array(element) => format!("{}[]", name_of(element.data_type())),
         nested @ (DataType::Struct(_) | DataType::Map(_)) => numeric::errors::type_name(nested),
         other => other.to_string().to_lowercase(),

@@ -36,7 +36,7 @@ impl<'a> Binder<'a> {
         {
             return self.cast_to_interval(operand, fields, whole);
         }
-        let to = crate::data_types::data_type(data_type).map_err(|it| at(it, whole))?;
+        let to = self.type_named(data_type).map_err(|it| at(it, whole))?;
         if to == DataType::Text
             && let ast::Expr::Cast { expr: inner, data_type, .. } = operand
             && let Some(kind) = Registered::named(data_type)

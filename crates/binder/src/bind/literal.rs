@@ -49,7 +49,7 @@ impl<'a> Binder<'a> {
         it: &'a ast::TypedString,
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
-        let data_type = crate::data_types::data_type(&it.data_type).map_err(|it| at(it, whole))?;
+        let data_type = self.type_named(&it.data_type).map_err(|it| at(it, whole))?;
         let Some(text) = text_of(&it.value.value) else {
             return Err(unsupported("this kind of constant", whole));
         };
@@ -60,7 +60,7 @@ impl<'a> Binder<'a> {
 }
 
 /// The text of a constant in quotes.
-pub(super) fn text_of(value: &ast::Value) -> Option<&str> {
+pub(crate) fn text_of(value: &ast::Value) -> Option<&str> {
     match value {
         ast::Value::SingleQuotedString(text)
         | ast::Value::EscapedStringLiteral(text)

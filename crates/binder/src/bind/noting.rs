@@ -1,7 +1,8 @@
 //! Notes of what names mean, for queries that are kept ([`crate::resolved`]).
 
 use plan::relation::Attr;
-use sqlparser::ast::Ident;
+use sqlparser::ast::{self, Ident};
+use types::{DataType, SqlResult, names};
 
 use super::Binder;
 use super::scope::{Frame, Named};
@@ -40,6 +41,27 @@ impl Binder<'_> {
         if !self.levels[level + 1..].iter().any(|it| is_hidden(&it.frame)) {
             resolved.columns.insert(place(name), relation.to_owned());
         }
+    }
+
+    /// The type that a node names, noted where users made it.
+    pub(super) fn type_named(&mut self, node: &ast::DataType) -> SqlResult<DataType> {
+        let said = crate::type_names::said(node);
+        if said.is_empty() {
+            return crate::data_types::data_type(node);
+        }
+        let find = |name: &str| -> SqlResult<_> {
+            let (schema, bare) = names::said(name)?;
+            Ok(self.environment.catalog.user_type(schema.as_deref(), &bare))
+        };
+        if let Some(resolved) = &mut self.resolved {
+            for (node, name) in said {
+                if let Some(found) = find(&name)? {
+                    resolved.types.insert(place(node), found.name.clone());
+                }
+            }
+        }
+        let find = |name: &str| Ok(find(name)?.map(|it| it.data_type));
+        crate::data_types::data_type_with(node, &find)
     }
 
     /// Whether names are noted: a text is being resolved.

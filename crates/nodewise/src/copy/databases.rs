@@ -11,8 +11,8 @@ use types::{SqlError, SqlResult, SqlState, names};
 
 use super::format::CopyFormat;
 use super::schema_sql::{
-    after_load, comments, create_schemas, create_sequence, create_table, create_view, is_own,
-    macros, position, references, refresh, sequences, views,
+    after_load, comments, create_schemas, create_sequence, create_table, create_types, create_view,
+    is_own, macros, position, references, refresh, sequences, views,
 };
 use super::to::query_of;
 use super::writing::io_failed;
@@ -39,7 +39,7 @@ impl Session {
         }
         let mut export = Export::begin(Path::new(folder))?;
         let snapshot = self.snapshot();
-        let mut schema: String = create_schemas(&snapshot);
+        let mut schema: String = create_schemas(&snapshot) + &create_types(&snapshot);
         schema.extend(sequences(&snapshot).map(|it| create_sequence(it)));
         let mut load = String::new();
         let mut tables = snapshot.tables();
@@ -119,6 +119,7 @@ fn imported(statement: Statement, folder: &Path) -> SqlResult<Statement> {
         }
         it @ (Statement::CreateTable { .. }
         | Statement::CreateSchema { .. }
+        | Statement::CreateType { .. }
         | Statement::Comment { .. }
         | Statement::CreateMacro { .. }
         | Statement::RefreshView { .. }
@@ -130,7 +131,7 @@ fn imported(statement: Statement, folder: &Path) -> SqlResult<Statement> {
         | Statement::AlterTable { .. }
         | Statement::Change { .. }) => Ok(it),
         _ => Err(SqlError::unsupported(
-            "an import makes schemas, tables, indexes, sequences and views, fills and places them, and does nothing else",
+            "an import makes schemas, types, tables, indexes, sequences and views, fills and places them, and does nothing else",
         )),
     }
 }

@@ -5,8 +5,8 @@ use storage::Table;
 use types::ViewDefinition;
 
 use super::schema_sql::{
-    after_load, comments, create_schemas, create_sequence, create_table, create_view, is_own,
-    position, references, refresh, sequences, views,
+    after_load, comments, create_schemas, create_sequence, create_table, create_types, create_view,
+    is_own, position, references, refresh, sequences, views,
 };
 use crate::Session;
 use crate::generated_ddl::rows_without_generated;
@@ -75,9 +75,9 @@ impl Session {
         views.iter().map(of).collect()
     }
 
-    /// The statements that make the schemas that the next statement of the session would see.
+    /// The statements that make the schemas and types that the next statement of the session would see.
     pub fn schema_definitions(&self) -> String {
-        create_schemas(&self.snapshot())
+        create_schemas(&self.snapshot()) + &create_types(&self.snapshot())
     }
 
     /// The sequences that the next statement of the session would see.

@@ -5,8 +5,8 @@ use hardware::NodeId;
 use stdx::sync::Arc;
 use storage::{CatalogSnapshot, IndexKind, Partitioning, PlaceTarget, Placement, Sequence, Table};
 use types::{
-    ColumnId, ForeignKey, MacroForm, MacroParameter, SequenceDefinition, SequenceOwner,
-    SequencePosition, Value, ViewDefinition, names,
+    ColumnId, DataType, ForeignKey, MacroForm, MacroParameter, SequenceDefinition, SequenceOwner,
+    SequencePosition, UserType, Value, ViewDefinition, names,
 };
 
 use crate::constraints::quoted;
@@ -35,6 +35,28 @@ pub(super) fn macros(snapshot: &CatalogSnapshot) -> String {
         format!("CREATE MACRO {}{};\n", quoted(&it.name), forms.join(", "))
     });
     each.collect()
+}
+
+/// CREATE TYPE of all types that users made.
+pub(super) fn create_types(snapshot: &CatalogSnapshot) -> String {
+    let create = |it: &Arc<UserType>| match it.data_type {
+        DataType::Enum(labels) => {
+            let labels = labels.labels().iter().map(|it| format!("'{}'", it.replace('\'', "''")));
+            let labels: Vec<String> = labels.collect();
+            format!("CREATE TYPE {} AS ENUM ({});\n", sql_name(&it.name), labels.join(", "))
+        }
+        other => format!("CREATE TYPE {} AS {};\n", sql_name(&it.name), type_sql(other)),
+    };
+    snapshot.user_types().map(create).collect()
+}
+
+/// A type as SQL reads it back.
+fn type_sql(data_type: DataType) -> String {
+    match data_type {
+        DataType::Enum(it) if !it.name().is_empty() => sql_name(it.name()),
+        DataType::Array(it) => format!("{}[]", type_sql(it.data_type())),
+        other => other.to_string(),
+    }
 }
 
 /// COMMENT ON of all that outlasts its session.
@@ -72,7 +94,7 @@ pub(super) fn create_table(table: &Table, sequences: &CatalogSnapshot) -> String
     let mut lines = Vec::new();
     let shown = table.columns.iter().enumerate().filter(|it| !names::is_hidden(&it.1.name));
     for (place, column) in shown {
-        let mut line = format!("{} {}", quoted(&column.name), column.data_type);
+        let mut line = format!("{} {}", quoted(&column.name), type_sql(column.data_type));
         if !column.nullable {
             line.push_str(" NOT NULL");
         }

@@ -12,7 +12,9 @@ use journal::{Journal, JournalError, JournalResult, Lsn, read_sealed, write_seal
 use serde::{Deserialize, Serialize};
 use stdx::sync::{Arc, Weak};
 use storage::{Catalog, CatalogSnapshot, Table};
-use types::{MacroDefinition, ObjectKind, Rights, Role, SqlError, SqlResult, SqlState, names};
+use types::{
+    MacroDefinition, ObjectKind, Rights, Role, SqlError, SqlResult, SqlState, UserType, names,
+};
 
 use super::definition::malformed;
 use super::history::Tally;
@@ -38,6 +40,8 @@ pub(super) struct Manifest {
     pub(super) sequences: Vec<SequenceForm>,
     #[serde(default)]
     pub(super) views: Vec<ViewForm>,
+    #[serde(default)]
+    pub(super) types: Vec<UserType>,
     /// What each is on, and the comment.
     #[serde(default)]
     pub(super) comments: Vec<([String; 3], String)>,
@@ -98,6 +102,7 @@ pub(super) fn read(
     }
     progress.end();
     manifest.sequences.into_iter().for_each(|it| it.put(catalog));
+    manifest.types.into_iter().for_each(|it| _ = catalog.put_type(it));
     manifest.views.into_iter().try_for_each(|it| it.put(catalog))?;
     manifest.comments.iter().for_each(|it| catalog.put_comment(&it.0, Some(&it.1)));
     manifest.macros.into_iter().for_each(|it| catalog.put_macro(it));
@@ -124,10 +129,20 @@ pub(super) fn write(
     let (sequences, views) = (forms(tables, true), view_forms(tables));
     let (schemas, comments) = (schemas(tables), comments(tables));
     let (macros, roles, rights) = (macros(tables), roles(tables), rights(tables));
+    let types = user_types(tables);
     let tables = new.iter().map(|it| it.1.clone()).collect();
-    let last = lsn.0;
-    let manifest =
-        Manifest { lsn: last, tables, schemas, sequences, views, comments, macros, roles, rights };
+    let manifest = Manifest {
+        lsn: lsn.0,
+        tables,
+        schemas,
+        sequences,
+        views,
+        types,
+        comments,
+        macros,
+        roles,
+        rights,
+    };
     let bytes = serde_json::to_vec(&manifest).map_err(malformed)?;
     let sealed = folder.sync().map_err(JournalError::from);
     let sealed = sealed.and_then(|()| write_sealed(folder, MANIFEST, &bytes));
@@ -213,12 +228,27 @@ pub(super) fn write_anew(
     let (sequences, views) = (forms(tables, false), view_forms(tables));
     let (schemas, comments) = (schemas(tables), comments(tables));
     let (macros, roles, rights) = (macros(tables), roles(tables), rights(tables));
+    let types = user_types(tables);
     let tables = new.into_iter().map(|it| it.1).collect();
     folder.sync().map_err(failed)?;
-    let manifest =
-        Manifest { lsn: 0, tables, schemas, sequences, views, comments, macros, roles, rights };
+    let manifest = Manifest {
+        lsn: 0,
+        tables,
+        schemas,
+        sequences,
+        views,
+        types,
+        comments,
+        macros,
+        roles,
+        rights,
+    };
     let bytes = serde_json::to_vec(&manifest).map_err(malformed)?;
     write_sealed(folder, MANIFEST, &bytes).map_err(|it| journal_error(&it))
+}
+
+fn user_types(tables: &CatalogSnapshot) -> Vec<UserType> {
+    tables.user_types().map(|it| UserType::clone(it)).collect()
 }
 
 /// Removes the files of tables that are in no checkpoint any more, and that no record names.

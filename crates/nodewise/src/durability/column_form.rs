@@ -16,6 +16,7 @@ pub(crate) enum ColumnForm {
     Drop { column: u16 },
     Rename { column: u16, name: String },
     Nullable { column: u16, nullable: bool },
+    Relabel { column: u16, data_type: DataType },
 }
 
 impl ColumnForm {
@@ -26,6 +27,9 @@ impl ColumnForm {
             }
             ColumnChange::Retype(id, data_type) => {
                 Self::Retype { column: id.0, data_type: *data_type }
+            }
+            ColumnChange::Relabel(id, data_type) => {
+                Self::Relabel { column: id.0, data_type: *data_type }
             }
             ColumnChange::Drop(id) => Self::Drop { column: id.0 },
             ColumnChange::Rename(id, name) => Self::Rename { column: id.0, name: name.clone() },
@@ -41,6 +45,9 @@ impl ColumnForm {
                 ColumnChange::Add(ColumnSchema { name, data_type, nullable })
             }
             Self::Retype { column, data_type } => ColumnChange::Retype(ColumnId(column), data_type),
+            Self::Relabel { column, data_type } => {
+                ColumnChange::Relabel(ColumnId(column), data_type)
+            }
             Self::Drop { column } => ColumnChange::Drop(ColumnId(column)),
             Self::Rename { column, name } => ColumnChange::Rename(ColumnId(column), name),
             Self::Nullable { column, nullable } => {

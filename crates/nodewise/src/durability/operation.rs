@@ -10,7 +10,7 @@ use journal::Record;
 use serde::{Deserialize, Serialize};
 use storage::{ColumnChange, Rules, Sequence, Table};
 use types::{
-    MacroDefinition, ObjectKind, Rights, Role, SequencePosition, SqlError, SqlResult,
+    MacroDefinition, ObjectKind, Rights, Role, SequencePosition, SqlError, SqlResult, UserType,
     ViewDefinition, names,
 };
 
@@ -41,6 +41,10 @@ pub(crate) enum Deed {
     View { view: ViewForm },
     /// A view was dropped.
     DropView { view: String },
+    /// There is a type of this name, or another than before.
+    Type { it: UserType },
+    /// A type was dropped.
+    DropType { name: String },
     /// There is a schema of this name.
     Schema { schema: String },
     /// There is another comment on something, or none.
@@ -120,6 +124,14 @@ impl Operation {
 
     pub(crate) fn drop_view(name: &str) -> Self {
         Self::without_rows(Ok(Deed::DropView { view: name.to_owned() }))
+    }
+
+    pub(crate) fn user_type(it: &UserType) -> Self {
+        Self::without_rows(Ok(Deed::Type { it: it.clone() }))
+    }
+
+    pub(crate) fn drop_type(name: &str) -> Self {
+        Self::without_rows(Ok(Deed::DropType { name: name.to_owned() }))
     }
 
     pub(crate) fn schema(name: &str) -> Self {

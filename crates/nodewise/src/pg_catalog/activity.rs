@@ -91,8 +91,8 @@ pub(super) fn activity(session: &Session) -> SqlResult<RecordBatch> {
 }
 
 /// Types as an array of their names.
-fn names_of(types: &[Option<DataType>]) -> SqlResult<Cell> {
-    let known = super::types::all_names();
+fn names_of(session: &Session, types: &[Option<DataType>]) -> SqlResult<Cell> {
+    let known = super::types::all_names(session);
     let mut held = String::new();
     for of in types {
         let oid = i64::from(wire_type(of.unwrap_or(DataType::Text)).oid);
@@ -122,7 +122,7 @@ pub(super) fn prepared_statements(session: &Session) -> SqlResult<RecordBatch> {
             name.as_str().into(),
             prepared.0.text.to_string().into(),
             Cell::Moment(Some(prepared.0.made)),
-            names_of(prepared.parameters())?,
+            names_of(session, prepared.parameters())?,
             none(),
             prepared.0.from_sql.into(),
             number(0),

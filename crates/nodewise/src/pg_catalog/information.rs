@@ -1,6 +1,8 @@
 //! The views of `information_schema`.
 
-use ::types::{CheckRule, DataType, Deferral, ObjectKind, SqlResult, ViewDefinition, names};
+use ::types::{
+    CheckRule, DataType, Deferral, Element, ObjectKind, SqlResult, ViewDefinition, names,
+};
 use arrow_array::RecordBatch;
 use stdx::sync::Arc;
 use storage::{ColumnSchema, IndexKind};
@@ -147,7 +149,6 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
     for Listed { relation, columns, defaults, generated, is_updatable } in listed(session) {
         for (place, column) in shown(&columns) {
             let of = i64::from(wire_type(column.data_type).oid);
-            let is_array = column.data_type.element().is_some();
             let element = element_of(of as u32).map_or(of, i64::from);
             let known = TYPES.iter().find(|it| it.oid == element);
             let (precision, scale) = digits(column.data_type);
@@ -164,6 +165,7 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
                 _ => None,
             };
             let default = defaults.get(place).cloned().flatten().map(|it| it.to_string());
+            let (udt_schema, udt_name) = udt(column.data_type, known.map_or("", |it| it.name));
             let is_made = generated.contains(&place);
             let (default, expression) = if is_made { (None, default) } else { (default, None) };
             view.row([
@@ -180,9 +182,8 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
                 Cell::Integer(scale),
                 Cell::Integer(moment),
                 catalog(session),
-                "pg_catalog".into(),
-                format!("{}{}", if is_array { "_" } else { "" }, known.map_or("", |it| it.name))
-                    .into(),
+                udt_schema.into(),
+                udt_name.into(),
                 "NO".into(),
                 if is_made { "ALWAYS" } else { "NEVER" }.into(),
                 expression.into(),
@@ -198,7 +199,21 @@ fn said_type(of: DataType, known: &str) -> String {
     match of {
         DataType::Array(_) => "ARRAY".to_owned(),
         DataType::Whole(it) => it.name().to_lowercase(),
+        DataType::Enum(_) => "USER-DEFINED".to_owned(),
         _ => known.to_owned(),
+    }
+}
+
+/// The schema and the name of a type; `known` is PostgreSQL's name of it, or of what its arrays hold.
+fn udt(of: DataType, known: &str) -> (String, String) {
+    match of {
+        DataType::Enum(it) if !it.name().is_empty() => names::split(it.name()),
+        DataType::Array(Element::Enum(it)) if !it.name().is_empty() => {
+            let (schema, name) = names::split(it.name());
+            (schema, format!("_{name}"))
+        }
+        DataType::Array(_) => (names::CATALOG.to_owned(), format!("_{known}")),
+        _ => (names::CATALOG.to_owned(), known.to_owned()),
     }
 }
 

@@ -13,7 +13,7 @@ mod indexes;
 mod information;
 mod locks;
 mod nothing;
-mod oids;
+pub(crate) mod oids;
 mod owners;
 mod privileges;
 mod relations;
@@ -38,7 +38,7 @@ pub const CATALOG: &str = names::CATALOG;
 pub const INFORMATION: &str = names::INFORMATION;
 
 /// Views of `pg_catalog` with rows.
-const NAMES: [&str; 31] = [
+const NAMES: [&str; 32] = [
     "pg_am",
     "pg_attrdef",
     "pg_attribute",
@@ -50,6 +50,7 @@ const NAMES: [&str; 31] = [
     "pg_cursors",
     "pg_database",
     "pg_description",
+    "pg_enum",
     "pg_group",
     "pg_index",
     "pg_language",
@@ -74,7 +75,6 @@ const NAMES: [&str; 31] = [
 
 /// Views of things that there are none of: their columns, all of them text or numbers.
 const EMPTY: &[(&str, &[(&str, char)])] = &[
-    ("pg_enum", &[("oid", 'i'), ("enumtypid", 'i'), ("enumsortorder", 'i'), ("enumlabel", 't')]),
     ("pg_extension", &[("oid", 'i'), ("extname", 't'), ("extnamespace", 'i'), ("extversion", 't')]),
     ("pg_foreign_table", &[("ftrelid", 'i'), ("ftserver", 'i'), ("ftoptions", 'a')]),
     (
@@ -138,7 +138,8 @@ pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<
         "pg_stat_statements" => statements::statements(session),
         "pg_tables" => relations::tables(session),
         "pg_tablespace" => shared::tablespaces(),
-        "pg_type" => types::types(),
+        "pg_type" => types::types(session),
+        "pg_enum" => types::labels(session),
         "pg_views" => relations::views(session),
         _ => {
             if let Some((_, columns)) = EMPTY.iter().find(|it| it.0 == name) {

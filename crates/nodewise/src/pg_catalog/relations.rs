@@ -726,6 +726,6 @@ pub(super) fn type_names(session: &Session) -> Vec<(i64, Option<i64>, String)> {
             }
         }
     }
-    names.extend(super::types::all_names());
+    names.extend(super::types::all_names(session));
     names
 }

@@ -109,7 +109,7 @@ pub(crate) fn catalog_texts(
         }
         "pg_table_is_visible" => plain(relations::hidden(session)),
         "regrole" | "pg_get_userbyid" => super::roles::names(session),
-        "regtype" => super::types::all_names(),
+        "regtype" => super::types::all_names(session),
         other => return super::privileges::numbers(session, other),
     })
 }
@@ -137,6 +137,12 @@ pub(crate) fn relation_number(session: &Session, kind: &str, name: &str) -> Opti
         };
         let is = |it: &&super::types::PgType| it.name == name || it.sql == name;
         let found = TYPES.iter().find(is).map(|it| it.oid);
+        if found.is_none() {
+            let full = session.existing_type_name(&said_name(name)).ok()?;
+            let made = session.snapshot().user_type(&full).map(|it| it.data_type)?;
+            let made = if is_array { made.array()? } else { made };
+            return Some(crate::pg_types::wire_type(made).oid.into());
+        }
         return match is_array {
             true => {
                 found.map(|it| crate::pg_types::array_of(it as u32).into()).filter(|it| *it != 0)
@@ -155,6 +161,15 @@ pub(crate) fn relation_number(session: &Session, kind: &str, name: &str) -> Opti
     let wanted = of_system.iter().find(|it| schema.as_deref().unwrap_or(super::CATALOG) == **it)?;
     place(wanted)
         .map(|(of, place)| oids::view(if of == super::CATALOG.len() { place } else { 500 + place }))
+}
+
+/// A name of a type, as statements say it.
+fn said_name(text: &str) -> String {
+    match binder::sequence_names::relation_in(text) {
+        Ok((Some(schema), name)) => names::written(&[schema, name]),
+        Ok((None, name)) => names::written(&[name]),
+        Err(_) => text.to_owned(),
+    }
 }
 
 /// A name as it was written.

@@ -1,10 +1,12 @@
 //! The view `pg_type`: our types, with PostgreSQL's numbers and names.
 
-use ::types::SqlResult;
+use ::types::{DataType, SqlResult, UserType, names};
 use arrow_array::RecordBatch;
 
 use super::oids;
 use super::shared::{none, number};
+use crate::Session;
+use crate::pg_types::{array_of_made, made_type};
 use crate::views::ViewBuilder;
 
 /// A type of PostgreSQL: number, name, bytes, kind, how the names of its functions begin, and its name in SQL.
@@ -57,13 +59,20 @@ pub(super) const TYPES: &[PgType] = &[
 ];
 
 /// The names of all types, those of arrays included, without lengths.
-pub(super) fn all_names() -> Vec<(i64, Option<i64>, String)> {
+pub(super) fn all_names(session: &Session) -> Vec<(i64, Option<i64>, String)> {
+    let snapshot = session.snapshot();
+    let made = snapshot.user_types().filter(|it| is_enum(it)).flat_map(|it| {
+        let name = names::sql(&it.name);
+        let arrays = (i64::from(array_of_made(&it.name)), None, format!("{name}[]"));
+        [(i64::from(made_type(&it.name)), None, name), arrays]
+    });
+    let made: Vec<_> = made.collect();
     let own = TYPES.iter().map(|it| (it.oid, None, it.sql.to_owned()));
     let arrays = TYPES.iter().map(|it| {
         let oid = crate::pg_types::array_of(it.oid as u32).into();
         (oid, None, format!("{}[]", it.sql))
     });
-    own.chain(arrays.filter(|it| it.0 != 0)).collect()
+    own.chain(arrays.filter(|it| it.0 != 0)).chain(made).collect()
 }
 
 /// The columns of `pg_type`.
@@ -96,7 +105,7 @@ const COLUMNS: [(&str, char); 26] = [
     ("typacl", 'a'),
 ];
 
-pub(super) fn types() -> SqlResult<RecordBatch> {
+pub(super) fn types(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&COLUMNS);
     for it in TYPES {
         let by_value = (1..=8).contains(&it.length);
@@ -149,30 +158,114 @@ pub(super) fn types() -> SqlResult<RecordBatch> {
     for it in TYPES {
         array(&mut view, it);
     }
+    for it in session.snapshot().user_types().filter(|it| is_enum(it)) {
+        user_type(&mut view, it);
+        array_of_user_type(&mut view, it);
+    }
+    view.finish()
+}
+
+/// Whether a type that users made is of labels, and no other name of a type.
+fn is_enum(it: &UserType) -> bool {
+    matches!(it.data_type, DataType::Enum(labels) if labels.name() == it.name)
+}
+
+/// A type that a user made.
+fn user_type(view: &mut ViewBuilder, it: &UserType) {
+    view.row([
+        number(made_type(&it.name).into()),
+        names::bare(&it.name).into(),
+        number(oids::schema_of(&it.name)),
+        number(super::owners::oid(it.owner)),
+        number(4),
+        true.into(),
+        "e".into(),
+        "E".into(),
+        false.into(),
+        true.into(),
+        ",".into(),
+        number(0),
+        "-".into(),
+        number(0),
+        number(array_of_made(&it.name).into()),
+        "enum_in".into(),
+        "enum_out".into(),
+        "enum_recv".into(),
+        "enum_send".into(),
+        false.into(),
+        number(0),
+        number(-1),
+        number(0),
+        number(0),
+        none(),
+        none(),
+    ]);
+}
+
+/// The view `pg_enum`: the labels of types.
+pub(super) fn labels(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("oid", 'i'),
+        ("enumtypid", 'i'),
+        ("enumsortorder", 'i'),
+        ("enumlabel", 't'),
+    ]);
+    for it in session.snapshot().user_types() {
+        let DataType::Enum(labels) = it.data_type else { continue };
+        if !is_enum(it) {
+            continue;
+        }
+        for (place, label) in labels.labels().iter().enumerate() {
+            view.row([
+                number(oids::of_name("label", &format!("{}\0{label}", it.name))),
+                number(made_type(&it.name).into()),
+                number(place as i64 + 1),
+                label.as_str().into(),
+            ]);
+        }
+    }
     view.finish()
 }
 
 /// The arrays of a type, if there are any.
 fn array(view: &mut ViewBuilder, element: &PgType) {
     let oid = crate::pg_types::array_of(element.oid as u32);
-    if oid == 0 {
-        return;
+    if oid != 0 {
+        let collation = if element.category == "S" { oids::COLLATION } else { 0 };
+        let place = (oids::CATALOG, oids::OWNER);
+        let kind = if element.category == "P" { ("p", "P") } else { ("b", "A") };
+        array_type(view, (oid.into(), element.name), place, (element.oid, collation), kind);
     }
+}
+
+fn array_of_user_type(view: &mut ViewBuilder, it: &UserType) {
+    let own = (i64::from(array_of_made(&it.name)), &*names::bare(&it.name));
+    let place = (oids::schema_of(&it.name), super::owners::oid(it.owner));
+    array_type(view, own, place, (made_type(&it.name).into(), 0), ("b", "A"));
+}
+
+fn array_type(
+    view: &mut ViewBuilder,
+    (oid, name): (i64, &str),
+    (schema, owner): (i64, i64),
+    (element, collation): (i64, i64),
+    (kind, category): (&str, &str),
+) {
     view.row([
-        number(oid.into()),
-        format!("_{}", element.name).into(),
-        number(oids::CATALOG),
-        number(oids::OWNER),
+        number(oid),
+        format!("_{name}").into(),
+        number(schema),
+        number(owner),
         number(-1),
         false.into(),
-        if element.category == "P" { "p".into() } else { "b".into() },
-        if element.category == "P" { "P".into() } else { "A".into() },
+        kind.into(),
+        category.into(),
         false.into(),
         true.into(),
         ",".into(),
         number(0),
         "array_subscript_handler".into(),
-        number(element.oid),
+        number(element),
         number(0),
         "array_in".into(),
         "array_out".into(),
@@ -182,7 +275,7 @@ fn array(view: &mut ViewBuilder, element: &PgType) {
         number(0),
         number(-1),
         number(0),
-        number(if element.category == "S" { oids::COLLATION } else { 0 }),
+        number(collation),
         none(),
         none(),
     ]);

@@ -3,9 +3,12 @@
 use binder::bind::{Asked, AskedColumns, AskedRelation};
 use binder::{
     ColumnAlteration, Commented, Constraints, RuleChange, SequenceChange, Statement, TableChange,
+    TypeChange,
 };
 use storage::{CatalogSnapshot, IndexKind};
-use types::{LockMode, ObjectKind, Privileges, RoleId, SqlError, SqlResult, SqlState, names};
+use types::{
+    LockMode, ObjectKind, Privileges, RoleId, SqlError, SqlResult, SqlState, UserType, names,
+};
 
 use super::{Authority, columns_of};
 use crate::Session;
@@ -52,18 +55,12 @@ impl Session {
             | S::CreateTableAs { .. }
             | S::CreateView { .. }
             | S::CreateSequence { .. } => self.check_creation(statement, &own),
+            S::CreateType { .. } | S::AlterType { .. } | S::DropType { .. } => {
+                own.check_types(statement)
+            }
             S::CreateIndex { table, .. } => own.check_owner(table),
             S::AlterTable { table, change, .. } => own.check_change(table, change),
-            S::AlterSequence { name, change, .. } => {
-                own.check_owner(name)?;
-                match change {
-                    SequenceChange::Rename(to) => own.check_create(to),
-                    SequenceChange::Options(options) => match &options.owner {
-                        Some(Some((table, _))) => own.check_owner(table),
-                        _ => Ok(()),
-                    },
-                }
-            }
+            S::AlterSequence { name, change, .. } => own.check_sequence(name, change),
             S::RefreshView { name, .. } => {
                 own.check((ObjectKind::Relation, name), Privileges::MAINTAIN)
             }
@@ -399,6 +396,43 @@ impl Authority {
         match !self.snapshot.has_schema(name) || self.owns((ObjectKind::Schema, name)) {
             true => Ok(()),
             false => Err(not_owner("schema", name)),
+        }
+    }
+
+    /// Whether it may change a sequence.
+    fn check_sequence(&self, name: &str, change: &SequenceChange) -> SqlResult<()> {
+        self.check_owner(name)?;
+        match change {
+            SequenceChange::Rename(to) => self.check_create(to),
+            SequenceChange::Options(options) => match &options.owner {
+                Some(Some((table, _))) => self.check_owner(table),
+                _ => Ok(()),
+            },
+        }
+    }
+
+    /// Whether it may make, change or drop types.
+    fn check_types(&self, statement: &Statement) -> SqlResult<()> {
+        let all: &[String] = match statement {
+            Statement::CreateType { name, .. } => return self.check_create(name),
+            Statement::AlterType { name, change } => {
+                if let TypeChange::Schema(schema) = change {
+                    self.check_create(&names::joined(schema, &names::bare(name)))?;
+                }
+                std::slice::from_ref(name)
+            }
+            Statement::DropType { names, .. } => names,
+            _ => &[],
+        };
+        let mut all = all.iter().filter_map(|it| self.snapshot.user_type(it));
+        all.try_for_each(|it| self.check_owner_of_type(it))
+    }
+
+    /// Errors: 42501 where it does not own a type.
+    pub(super) fn check_owner_of_type(&self, it: &UserType) -> SqlResult<()> {
+        match self.has_role(it.owner) {
+            true => Ok(()),
+            false => Err(not_owner("type", &it.name)),
         }
     }
 

@@ -96,7 +96,7 @@ impl Session {
                         return Err(no_schema(schema));
                     }
                     let all = snapshot.relations_of(schema).into_iter();
-                    let all = all.filter(|it| (it.0 == "sequence") == *sequences);
+                    let all = all.filter(|it| it.0 != "type" && (it.0 == "sequence") == *sequences);
                     found.extend(all.map(|it| (on.kind(), it.1)));
                 }
                 found

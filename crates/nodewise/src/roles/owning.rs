@@ -1,7 +1,9 @@
 //! Who owns what: what somebody makes, ALTER .. OWNER TO, REASSIGN OWNED, DROP OWNED.
 
 use binder::{NamedRole, Owned};
-use types::{ObjectKind, Privileges, Rights, RoleId, SqlError, SqlResult, SqlState, names};
+use types::{
+    ObjectKind, Privileges, Rights, RoleId, SqlError, SqlResult, SqlState, UserType, names,
+};
 
 use super::Authority;
 use super::asking::kind_of;
@@ -85,6 +87,14 @@ impl Session {
                 self.check_next_owner(&own, to, (ObjectKind::Database, ""))?;
                 self.pass((ObjectKind::Schema, name), to)?;
                 Ok(done("ALTER SCHEMA"))
+            }
+            Owned::Type(name) => {
+                let old = self.existing_type(&self.existing_type_name(name)?)?;
+                own.check_owner_of_type(&old)?;
+                let schema = names::schema_of(&old.name);
+                self.check_next_owner(&own, to, (ObjectKind::Schema, &schema))?;
+                self.put_type(UserType { owner: to, ..UserType::clone(&old) })?;
+                Ok(done("ALTER TYPE"))
             }
             Owned::Database => {
                 if !own.owns((ObjectKind::Database, "")) {
@@ -181,6 +191,9 @@ impl Session {
                     self.pass((kind, &name), to)?;
                 }
             }
+            for it in self.types_of(role.id) {
+                self.put_type(UserType { owner: to, ..UserType::clone(&it) })?;
+            }
         }
         Ok(done("REASSIGN OWNED"))
     }
@@ -222,6 +235,8 @@ impl Session {
                     _ => self.drop_views((word, &names[..]), true, cascade, cancel)?,
                 };
             }
+            let types = self.types_of(role.id).into_iter().map(|it| it.name.clone());
+            self.drop_types(&types.collect::<Vec<_>>(), true, cascade, cancel)?;
             for ((kind, name), rights) in self.rights_snapshot().all_rights() {
                 if rights.owner != role.id && rights.names(role.id) {
                     let mut rights = Rights::clone(&rights);

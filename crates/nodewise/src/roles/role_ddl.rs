@@ -291,6 +291,8 @@ impl Session {
                 false => format!("privileges for {word} {name}"),
             });
         }
+        let types = self.types_of(role.id);
+        uses.extend(types.iter().map(|it| format!("owner of type {}", it.name)));
         for member in snapshot.roles().iter().filter(|it| !is_dropped(it.id)) {
             let given = member.memberships.iter();
             let mut given = given.filter(|it| it.grantor == role.id && !is_dropped(it.of));

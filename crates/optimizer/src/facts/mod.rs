@@ -171,6 +171,7 @@ pub fn equality_chains(left: DataType, right: DataType) -> bool {
         DataType::Json => 14,
         DataType::Jsonb => 15,
         DataType::Struct(_) | DataType::Map(_) => 16,
+        DataType::Enum(_) => 17,
     };
     kind(left) == kind(right)
 }

@@ -140,9 +140,9 @@ pub(super) fn expr(it: &Expr, names: &[String]) -> String {
 
 /// A value as SQL has it; of an array, not as it is held.
 fn literal(value: &Value, of: DataType) -> String {
-    let shown = match of.element() {
-        Some(_) => numeric::cast(value, of, DataType::Text).ok(),
-        None => None,
+    let shown = match of {
+        DataType::Array(_) | DataType::Enum(_) => numeric::cast(value, of, DataType::Text).ok(),
+        _ => None,
     };
     shown.as_ref().unwrap_or(value).to_string()
 }

@@ -25,6 +25,8 @@ pub enum ColumnChange {
     Add(ColumnSchema),
     /// It has other values, of this type.
     Retype(ColumnId, DataType),
+    /// It has a type of other labels, as which the same places are read.
+    Relabel(ColumnId, DataType),
     /// It goes. No index, key or partition may have it.
     Drop(ColumnId),
     /// It gets a name.
@@ -62,6 +64,10 @@ impl Table {
             (ColumnChange::Drop(id), ..) => self.without_column(*id),
             (ColumnChange::Rename(id, name), ..) => {
                 Ok(self.with_each(place(id), &|it| Column { name: name.clone(), ..it.clone() }))
+            }
+            (ColumnChange::Relabel(id, data_type), ..) => {
+                let relabelled = |it: &Column| Column { data_type: *data_type, ..it.clone() };
+                Ok(self.with_each(place(id), &relabelled))
             }
             (ColumnChange::Nullable(id, nullable), ..) => {
                 Ok(self.with_each(place(id), &|it| Column { nullable: *nullable, ..it.clone() }))

@@ -1,7 +1,7 @@
 //! Values, types and statistics as records.
 
 use types::structs::{Field, StructType};
-use types::{ColumnStatistics, DataType, SqlResult, Value, Whole};
+use types::{ColumnStatistics, DataType, EnumType, SqlResult, Value, Whole};
 
 use super::medium::damaged;
 use super::record::Record;
@@ -71,6 +71,12 @@ pub(super) fn type_record(data_type: DataType) -> Record {
         DataType::Varchar(length) => kind("varchar").number("length", length),
         DataType::Text => kind("text"),
         DataType::Whole(it) => kind("whole").text("name", it.name()),
+        DataType::Enum(it) => {
+            let named =
+                kind("enum").text("name", it.name()).number("labels", it.labels().len() as u64);
+            let each = it.labels().iter().enumerate();
+            each.fold(named, |record, (place, it)| record.text(&place.to_string(), it))
+        }
         DataType::Array(element) => {
             kind("array").record("element", type_record(element.data_type()))
         }
@@ -129,6 +135,12 @@ pub(super) fn read_type(record: &mut Record) -> SqlResult<DataType> {
             let name = record.take_text("name")?;
             let none = || damaged(format!("there is no type {name}"));
             DataType::Whole(Whole::by_name(&name).ok_or_else(none)?)
+        }
+        "enum" => {
+            let name = record.take_text("name")?;
+            let count: usize = record.take_number("labels")?;
+            let labels = (0..count).map(|it| record.take_text(&it.to_string()));
+            DataType::Enum(EnumType::new(&name, labels.collect::<SqlResult<_>>()?)?)
         }
         "array" => {
             let element = record.take_record("element", read_type)?;

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::errors::{cannot_assign, cannot_cast, date_beyond_timestamp, out_of_range, too_long};
+use super::errors::{
+    cannot_assign, cannot_cast, date_beyond_timestamp, no_label, out_of_range, too_long,
+};
 use super::interval::Interval;
 use super::interval_text::{self, Fields};
 use super::types::{is_assignable, is_castable};
@@ -183,6 +185,7 @@ fn converted(value: &Value, from: DataType, to: DataType) -> SqlResult<Value> {
         (Value::Text(it), DataType::Json) if from == DataType::Jsonb => Ok(Value::Text(it.clone())),
         (Value::Text(it), _) if from == DataType::Jsonb && !to.is_json() => json::scalar(it, to),
         (Value::Text(it), _) => parse(it, to),
+        (Value::Integer(_), DataType::Enum(_)) => parse(&text_of(value, from, &Zone::utc())?, to),
         (Value::Integer(it), DataType::Bytea) => Ok(bytes_of_number(*it, from)),
         (Value::Integer(it), DataType::Interval) => Ok(held_interval(Interval::new(0, 0, *it)?)),
         (Value::Decimal { unscaled, .. }, DataType::Time) if from == DataType::Interval => {
@@ -284,6 +287,7 @@ fn parse(text: &str, to: DataType) -> SqlResult<Value> {
         DataType::Bytea => Ok(Value::Text(bytes::parse(text)?.into())),
         DataType::Json => json::check(text).map(|_| Value::Text(text.into())),
         DataType::Jsonb => Ok(Value::Text(json::normal(text)?.into())),
+        DataType::Enum(it) => it.place(text).map(Value::Integer).ok_or_else(|| no_label(text, it)),
         _ if to.is_float() => Ok(Value::Float(spelling::float(text, to)?)),
         _ => exact_value(spelling::exact(text, to)?, to),
     }

@@ -30,6 +30,9 @@ pub fn range(of: DataType) -> (i128, i128) {
     if let DataType::Whole(it) = of {
         return it.range();
     }
+    if let DataType::Enum(it) = of {
+        return (0, it.labels().len() as i128 - 1);
+    }
     let of_i64 = |low: i64, high: i64| (i128::from(low), i128::from(high));
     match of.stored() {
         DataType::Boolean => (0, 1),

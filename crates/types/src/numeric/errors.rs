@@ -1,6 +1,6 @@
 //! The errors of numbers and dates, in PostgreSQL's classes and words.
 
-use crate::{DataType, SqlError, SqlState};
+use crate::{DataType, EnumType, SqlError, SqlState};
 
 /// A type as PostgreSQL names it in messages.
 pub fn type_name(of: DataType) -> String {
@@ -13,6 +13,7 @@ pub fn type_name(of: DataType) -> String {
         DataType::Char(n) => format!("character({n})"),
         DataType::Bpchar => "character".into(),
         DataType::Varchar(n) => format!("character varying({n})"),
+        DataType::Enum(it) => it.to_string(),
         DataType::Array(it) if !it.is_of_vector() => format!("{}[]", type_name(it.data_type())),
         DataType::Struct(it) if it.is_row() => "record".into(),
         DataType::Struct(_) | DataType::Map(_) => of.to_string(),
@@ -99,6 +100,12 @@ pub(super) fn invalid_text(text: &str, of: DataType) -> SqlError {
         _ if is_temporal(of) => error.with_hint("write dates as YYYY-MM-DD and times as HH:MM:SS"),
         _ => error,
     }
+}
+
+/// 22P02: a text that is no label of an ENUM.
+pub(super) fn no_label(text: &str, of: EnumType) -> SqlError {
+    let message = format!("invalid input value for enum {of}: \"{text}\"");
+    SqlError::new(SqlState::INVALID_TEXT, message)
 }
 
 /// 22003 or 22008: a text that spells a value which the type does not hold.

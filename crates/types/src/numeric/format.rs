@@ -15,6 +15,7 @@ pub fn number(value: i128, data_type: DataType, out: &mut String) {
         DataType::Timestamp => datetime::format_timestamp(value as i64, out),
         DataType::Time => datetime::format_time(value as i64, out),
         DataType::Interval => interval_text::format(Interval::of_held(value), out),
+        DataType::Enum(it) => out.push_str(it.label(value).unwrap_or_default()),
         _ => decimal(value, usize::from(data_type.scale()), out),
     }
 }
@@ -54,7 +55,7 @@ pub fn value(value: &Value, of: DataType, zone: &Zone, out: &mut String) {
         Value::Text(it) if structs::is_nested(of) => structs::format(it, of, zone, out),
         Value::Text(it) => text(it, of, out),
         Value::Integer(_) | Value::Decimal { .. }
-            if matches!(of, DataType::Time | DataType::Interval) =>
+            if matches!(of, DataType::Time | DataType::Interval | DataType::Enum(_)) =>
         {
             number(value.as_i128().unwrap_or(0), of, out);
         }

@@ -1,7 +1,7 @@
 //! The types of results: operators, aggregates, values that meet, and which casts exist.
 
-use crate::DataType;
 use crate::structs::{self, StructType};
+use crate::{DataType, EnumType};
 
 /// Digits that a decimal has at most.
 pub(crate) const MAX_DIGITS: u8 = 38;
@@ -155,6 +155,11 @@ pub fn common_type(a: DataType, b: DataType) -> Option<DataType> {
     }
 }
 
+/// Whether a type of labels is what has become of another.
+fn is_changed(from: EnumType, to: EnumType) -> bool {
+    from.name() == to.name() && !to.name().is_empty()
+}
+
 /// Whether either is known by another type to operators.
 fn is_declared(a: DataType, b: DataType) -> bool {
     a.plain() != a || b.plain() != b
@@ -228,6 +233,7 @@ pub fn is_castable(from: DataType, to: DataType) -> bool {
         _ => {}
     }
     match (from, to) {
+        (DataType::Enum(from), DataType::Enum(to)) if is_changed(from, to) => return true,
         (DataType::Boolean, DataType::Whole(_)) | (DataType::Whole(_), DataType::Boolean) => {
             return true;
         }
@@ -276,6 +282,11 @@ pub fn is_assignable(from: DataType, to: DataType) -> bool {
     if let Some((from, to)) = both_structs(from, to) {
         // A constant in a struct is a text before anything is known of the column.
         return all_pairs(from, to, |from, to| from == DataType::Text || is_assignable(from, to));
+    }
+    if let (DataType::Enum(from), DataType::Enum(to)) = (from, to)
+        && is_changed(from, to)
+    {
+        return true;
     }
     if is_declared(from, to) {
         return is_assignable(from.plain(), to.plain());
@@ -346,7 +357,13 @@ mod tests {
         DataType::Decimal { precision, scale }
     }
 
-    const ALL: [DataType; 41] = [
+    fn all() -> Vec<DataType> {
+        let labels = ["a", "b"].map(str::to_owned).to_vec();
+        let label = DataType::Enum(crate::EnumType::new("ab", labels).unwrap());
+        PLAIN.into_iter().chain([label, label.array().unwrap()]).collect()
+    }
+
+    const PLAIN: [DataType; 41] = [
         DataType::Null,
         DataType::Boolean,
         DataType::SmallInt,
@@ -435,7 +452,7 @@ mod tests {
             }
         };
         let decimals = (1..=38).flat_map(|p| (0..=p).map(move |s| dec(p, s)));
-        let all: Vec<_> = decimals.chain(ALL).collect();
+        let all: Vec<_> = decimals.chain(all()).collect();
         for &a in &all {
             valid(sum_type(a));
             valid(average_type(a));
@@ -492,8 +509,8 @@ mod tests {
 
     #[test]
     fn implicit_casts_are_assignments_and_those_are_casts() {
-        for a in ALL {
-            for b in ALL {
+        for a in all() {
+            for b in all() {
                 assert!(!is_implicit(a, b) || is_assignable(a, b), "{a} {b}");
                 assert!(!is_assignable(a, b) || is_castable(a, b), "{a} {b}");
                 let meet = common_type(a, b).or(comparison_type(a, b));

@@ -66,14 +66,19 @@ pub fn has_row(of: DataType) -> bool {
 
 /// Whether values of a type are JSON, or have parts that are.
 pub fn has_json(data_type: DataType) -> bool {
-    match data_type {
-        DataType::Json => true,
-        DataType::Array(it) => has_json(it.data_type()),
-        DataType::Struct(it) | DataType::Map(it) => {
-            it.fields().iter().any(|it| has_json(it.data_type))
+    has_part(data_type, &|it| it == DataType::Json)
+}
+
+/// Whether something holds of a type, or of one that is part of it.
+pub fn has_part(of: DataType, holds: &dyn Fn(DataType) -> bool) -> bool {
+    holds(of)
+        || match of {
+            DataType::Array(it) => has_part(it.data_type(), holds),
+            DataType::Struct(it) | DataType::Map(it) => {
+                it.fields().iter().any(|it| has_part(it.data_type, holds))
+            }
+            _ => false,
         }
-        _ => false,
-    }
 }
 
 /// A type whose texts have no limit of length.
@@ -88,7 +93,10 @@ pub fn unlimited(of: DataType) -> SqlResult<DataType> {
 }
 
 /// A type with another one for each of its parts that has none itself.
-fn changed(of: DataType, change: &dyn Fn(DataType) -> DataType) -> SqlResult<DataType> {
+///
+/// # Errors
+/// Those of [`StructType::new`].
+pub fn changed(of: DataType, change: &dyn Fn(DataType) -> DataType) -> SqlResult<DataType> {
     let fields = |it: StructType| -> SqlResult<StructType> {
         let types = it.fields().iter().map(|it| changed(it.data_type, change));
         let mut types = types.collect::<SqlResult<Vec<_>>>()?.into_iter();
