@@ -89,6 +89,7 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     lock_words::known_words(&mut tokens);
     frames::exclusions(&mut tokens);
     view_words::recursive(&mut tokens);
+    temporary::logged(&mut tokens);
     file_calls::fold(&mut tokens);
     from_first::complete(&mut tokens);
     let likes = like_words::take(&mut tokens)?;

@@ -16,9 +16,6 @@ use crate::syntax::unsupported;
 /// The statement, if the tokens are one about sequences, or about the identity of a column.
 pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>> {
     let mut cursor = Cursor::new(tokens);
-    if cursor.sees(&["CREATE", "UNLOGGED", "SEQUENCE"]) {
-        return Err(unsupported("CREATE UNLOGGED SEQUENCE"));
-    }
     let is_temporary = cursor.take_all(&["CREATE", "TEMPORARY", "SEQUENCE"])
         || cursor.take_all(&["CREATE", "TEMP", "SEQUENCE"]);
     if is_temporary || cursor.take_all(&["CREATE", "SEQUENCE"]) {

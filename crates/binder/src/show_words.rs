@@ -7,7 +7,7 @@ use types::{OnCommit, SqlError, SqlResult, SqlState};
 use crate::cursor::Cursor;
 use crate::design::DesignClause;
 use crate::statement::{ParsedQuery, Statement};
-use crate::syntax::{name, unsupported};
+use crate::syntax::name;
 use crate::temporary;
 
 /// What SHOW ALL shows.
@@ -66,9 +66,6 @@ pub(crate) fn describe(
 
 /// SELECT .. INTO is CREATE TABLE AS.
 pub(crate) fn select_into(into: &ast::SelectInto, query: Box<ast::Query>) -> SqlResult<Statement> {
-    if into.unlogged {
-        return Err(unsupported("SELECT INTO UNLOGGED"));
-    }
     Ok(Statement::CreateTableAs {
         name: temporary::name(&into.name, into.temporary)?,
         on_commit: OnCommit::default(),

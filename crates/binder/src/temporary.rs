@@ -1,8 +1,10 @@
 //! TEMPORARY, of whatever is made: another word for the schema `pg_temp`.
 
 use sqlparser::ast::{self, DiscardObject, ObjectName};
+use sqlparser::tokenizer::TokenWithSpan;
 use types::{OnCommit, SqlError, SqlResult, SqlState, names};
 
+use crate::cursor::Cursor;
 use crate::statement::{Discarded, Statement};
 
 /// The schema of what goes with its session.
@@ -43,6 +45,15 @@ pub(crate) fn on_commit(table: &ast::CreateTable) -> SqlResult<OnCommit> {
         Some(ast::OnCommit::DeleteRows) => OnCommit::DeleteRows,
         Some(ast::OnCommit::Drop) => OnCommit::Drop,
     })
+}
+
+/// Takes UNLOGGED out: what lasts more than is asked is what was asked. The tokens have no blanks.
+pub(crate) fn logged(tokens: &mut Vec<TokenWithSpan>) {
+    let cursor = Cursor::new(tokens);
+    let words = [["CREATE", "UNLOGGED", "TABLE"], ["CREATE", "UNLOGGED", "SEQUENCE"]];
+    if words.iter().any(|it| cursor.sees(it)) {
+        tokens.remove(1);
+    }
 }
 
 /// DISCARD.

@@ -12,11 +12,11 @@
 //! - Invariant: no bytes of a client make it panic, and none take more memory than the options allow.
 #![forbid(unsafe_code)]
 
-mod array_values;
 mod authentication;
 mod backend;
 mod binary_rows;
 mod binary_values;
+mod compound_values;
 mod connection;
 mod copying;
 mod declared;
@@ -29,7 +29,6 @@ mod http;
 mod options;
 mod parameters;
 mod portal;
-mod record_values;
 mod registry;
 mod replies;
 mod requests;

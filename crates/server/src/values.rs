@@ -10,7 +10,7 @@ use nodewise::DataType as SqlType;
 use nodewise::text::Cells;
 
 use crate::binary_values::{Binary, fill_length, put_bytes, put_jsonb, put_printed};
-use crate::record_values::{Sent, is_row};
+use crate::compound_values::{Sent, is_row};
 use crate::replies::Format;
 
 /// The columns of a batch, ready to be written row by row.

@@ -185,7 +185,7 @@ pub(super) struct NewRows {
 pub(super) struct Target {
     pub(super) table: Arc<TableInfo>,
     /// The name by which its columns are meant.
-    name: String,
+    pub(super) name: String,
     /// The schema that may stand before that name.
     schema: Option<String>,
     /// The attribute of its first column.
@@ -606,100 +606,6 @@ impl<'a> Binder<'a> {
             }
         }
         (mapped(rel, made), shown)
-    }
-
-    /// Adds what RETURNING asks of the rows.
-    pub(super) fn returning(
-        &mut self,
-        kind: ChangeKind,
-        target: &Target,
-        Answer { rel, mut columns }: Answer,
-        frame: Frame,
-        asked: Option<&'a [ast::SelectItem]>,
-    ) -> SqlResult<Changed> {
-        let table = target.table.name.clone();
-        let Some(asked) = asked else {
-            let answer = Answer { rel, columns };
-            return Ok(Changed {
-                kind,
-                table,
-                answer,
-                returning: None,
-                checks: Vec::new(),
-                keys: Vec::new(),
-                locks: Vec::new(),
-            });
-        };
-        let (rel, frame) = self.with_sides(kind, target, rel, frame);
-        let level = Level::new(frame, rel, Clause::Returning);
-        let mut items = Vec::new();
-        let ((), level) = self.in_level(level, |this| this.listed(asked, true, &mut items))?;
-        let mut made = Vec::new();
-        let count = items.len();
-        for item in items {
-            let attr = self.name_expr(item.expr, &mut made);
-            columns.push(OutputColumn { name: item.name, attr });
-        }
-        let answer = Answer { rel: mapped(level.input, made), columns };
-        Ok(Changed {
-            kind,
-            table,
-            answer,
-            returning: Some(count),
-            checks: Vec::new(),
-            keys: Vec::new(),
-            locks: Vec::new(),
-        })
-    }
-
-    /// The rows before and after the change beside those that RETURNING sees, by the names `old` and `new`: of NULLs where there
-    /// is none.
-    fn with_sides(
-        &mut self,
-        kind: ChangeKind,
-        target: &Target,
-        rel: Rel,
-        mut frame: Frame,
-    ) -> (Rel, Frame) {
-        let Some(seen) = frame.relation(None, &ast::Ident::with_quote('"', &target.name)) else {
-            return (rel, frame);
-        };
-        // What nobody sees, as the items of an index on expressions, has its place all the same.
-        let seen: Vec<Attr> = seen.columns.iter().map(|it| it.1).collect();
-        let mut seen = seen.into_iter();
-        let stored = target.table.columns.iter().enumerate();
-        let own: Vec<Attr> = stored
-            .map(|(place, column)| match names::is_hidden(&column.name) {
-                true => target.base + place,
-                false => seen.next().unwrap_or(target.base + place),
-            })
-            .collect();
-        let mut made = Vec::new();
-        let missing = |this: &mut Self, made: &mut Vec<(Attr, Expr)>| -> Vec<Attr> {
-            let types: Vec<DataType> = target.table.columns.iter().map(|it| it.data_type).collect();
-            let null = |data_type| {
-                let attr = this.attribute(data_type, true);
-                made.push((attr, plan::build::null(data_type)));
-                attr
-            };
-            types.into_iter().map(null).collect()
-        };
-        let stored: Vec<Attr> = (0..own.len()).map(|it| target.base + it).collect();
-        self.ask_columns(own.iter().copied());
-        let (old, new) = match kind {
-            ChangeKind::Insert => (missing(self, &mut made), own),
-            ChangeKind::Delete => (own, missing(self, &mut made)),
-            _ => (stored, own),
-        };
-        self.ask_columns(old.iter().copied());
-        self.ask_columns(new.iter().copied());
-        // What a MERGE leaves of a row that goes is the row.
-        let sides = [("old", old), ("new", new)].into_iter();
-        for (name, side) in sides.take(if kind == ChangeKind::Merge { 1 } else { 2 }) {
-            let columns = target.columns(|place| side[place]);
-            frame.add_aside(Relation { name: Some(name.to_owned()), schema: None, columns });
-        }
-        (mapped(rel, made), frame)
     }
 
     /// The default of a column.

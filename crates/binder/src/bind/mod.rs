@@ -63,6 +63,7 @@ mod recursive;
 mod recursive_rules;
 mod repeated;
 mod repeated_rows;
+mod returning;
 mod row_lock;
 mod sample;
 mod scope;

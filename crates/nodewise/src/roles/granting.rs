@@ -1,10 +1,10 @@
 //! GRANT and REVOKE of rights on objects.
 
 use binder::{NamedRole, RightsOn, RoleStatement};
-use storage::CatalogSnapshot;
 use types::{Grant, ObjectKind, Privileges, Rights, RoleId, SqlError, SqlResult, SqlState, names};
 
 use super::asking::kind_of;
+use super::columns::has_column;
 use crate::answer::done;
 use crate::durability::Operation;
 use crate::notice::Notice;
@@ -209,19 +209,4 @@ impl Session {
         }
         self.put_rights((kind, name), Some(new))
     }
-}
-
-/// Whether a table or a view has a column that can be seen.
-fn has_column(snapshot: &CatalogSnapshot, name: &str, column: &str) -> bool {
-    columns_of(snapshot, name).iter().any(|it| it.1 == column)
-}
-
-/// The columns of a table or a view that can be seen, with their places.
-pub(crate) fn columns_of(snapshot: &CatalogSnapshot, name: &str) -> Vec<(usize, String)> {
-    if let Some(view) = snapshot.view(name) {
-        return view.columns.iter().map(|it| it.0.clone()).enumerate().collect();
-    }
-    let Some(table) = snapshot.get(name) else { return Vec::new() };
-    let shown = table.columns.iter().enumerate().filter(|it| !names::is_hidden(&it.1.name));
-    shown.map(|it| (it.0, it.1.name.clone())).collect()
 }

@@ -3,7 +3,7 @@
 //! Key decision: what a statement needs is known before it runs: binding notes it for queries ([`binder::bind::Asked`]), and
 //! [`asking`] tells it of all other statements. It is asked at each run, in one place, of the roles and rights as they are then.
 //!
-//! Reading order: `chosen`, `identity` (who somebody is), `authority` (what they may), `asking`, `role_ddl`, `membership`, `granting`, `owning`,
+//! Reading order: `chosen`, `identity` (who somebody is), `authority` (what they may), `asking`, `role_ddl`, `membership`, `columns`, `granting`, `owning`,
 //! `texts`.
 //!
 //! - Invariant: for the superuser that is always there, all of it is one comparison.
@@ -11,6 +11,7 @@
 mod asking;
 mod authority;
 mod chosen;
+mod columns;
 mod granting;
 mod identity;
 mod membership;
@@ -21,5 +22,5 @@ mod texts;
 pub(crate) use authority::Authority;
 pub(crate) use chosen::ChosenRoles;
 pub use chosen::VerifierMaker;
-pub(crate) use granting::columns_of;
+pub(crate) use columns::columns_of;
 pub(crate) use texts::acl;
