@@ -7,6 +7,7 @@
 //! - Invariant: only exact statistics are used. A plan goes with the version of the catalog that it was made on.
 //! - Invariant: equality is that of groups: NULL equals NULL, and the two zeros of floats are one value.
 
+mod bounds;
 mod dependencies;
 mod keys;
 
@@ -15,6 +16,7 @@ use plan::relation::{Attr, AttrSet, Attribute, JoinRel, Rel, RelJoin, bare};
 use plan::{AggregateFunction, Expr, ExprKind, outcomes};
 use types::DataType;
 
+pub use bounds::{greatest, limit};
 pub use dependencies::Dependencies;
 pub use keys::unique_keys;
 
