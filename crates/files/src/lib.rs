@@ -1,4 +1,4 @@
-//! Files of rows as text: CSV, PostgreSQL's text format and JSON, into columns.
+//! Files of rows as text: CSV, PostgreSQL's text format and JSON, into columns; and files of Arrow.
 //!
 //! Key decision: a file is read in waves of blocks. All workers read a wave and look where its records end, whatever quotes stand
 //! open where a block begins; then each parses the records of its block, values straight into columns. So one file keeps all
@@ -11,9 +11,10 @@
 //! - Invariant: no bytes make reading panic.
 //!
 //! Reading order: `dialect`, `input` (bytes), `blocks` (records), `fields`, `column` (values), `growing`, `reader`, `stream` (what a client sends), `sniff`,
-//! `paths`, `json`.
+//! `paths`, `json`, `arrow`.
 #![forbid(unsafe_code)]
 
+mod arrow;
 mod blocks;
 mod column;
 mod dialect;
@@ -33,6 +34,7 @@ mod spelling;
 mod stream;
 mod text_column;
 
+pub use arrow::ArrowFile;
 pub use column::constant;
 pub use dialect::{Dialect, Quoting};
 pub use guess::narrowest_type;

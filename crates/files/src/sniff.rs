@@ -35,6 +35,8 @@ pub struct Known {
     pub names: Vec<String>,
     /// The types of some columns, by name.
     pub types: Vec<(String, DataType)>,
+    /// The types of the first columns.
+    pub first_types: Vec<DataType>,
     /// Whether all other columns are texts.
     pub all_text: bool,
     /// Records to look at; `None` for all.
@@ -60,6 +62,7 @@ impl Default for Known {
             header: None,
             names: Vec::new(),
             types: Vec::new(),
+            first_types: Vec::new(),
             all_text: false,
             rows: Some(SAMPLE_ROWS),
             nulls: vec![String::new()],
@@ -255,9 +258,15 @@ fn describe(trial: Trial, known: &Known, line_end: &'static str) -> SqlResult<Fo
                 .with_hint(format!("the columns are {}", names.join(", "))));
         }
     }
+    if known.first_types.len() > width {
+        let types = known.first_types.len();
+        let message = format!("{types} types are said of {width} columns");
+        return Err(SqlError::new(SqlState::INVALID_PARAMETER, message));
+    }
     let (mut columns, mut guessed) = (Vec::new(), Vec::new());
-    for (name, guess) in names.into_iter().zip(guesses) {
+    for (place, (name, guess)) in names.into_iter().zip(guesses).enumerate() {
         let said = known.types.iter().find(|it| it.0.eq_ignore_ascii_case(&name)).map(|it| it.1);
+        let said = said.or_else(|| known.first_types.get(place).copied());
         let guess = if known.all_text { DataType::Text } else { guess.data_type() };
         guessed.push(said.is_none() && !known.all_text);
         columns.push((name, said.unwrap_or(guess)));

@@ -138,7 +138,8 @@ pub use answer::{Answer, QueryProfile, listed};
 pub use channels::Notification;
 pub use client_settings::POSTGRES_VERSION;
 pub use copy::{
-    CopyFormat, CopyIn, CopyOut, LineStyle, LineWriter, SequenceDefinitions, TableDefinition,
+    ArrowCompression, CopyFormat, CopyIn, CopyOut, LineStyle, LineWriter, ParquetStyle,
+    SequenceDefinitions, TableDefinition,
 };
 pub use cursor::Fetched;
 pub use database::{Database, DatabaseOptions};

@@ -171,6 +171,16 @@ const WRONG: &[(&str, &str, &str)] = &[
         ", sample_size = 1",
         "22P02 invalid input syntax for type bigint: \"[2]\" (file DIR/f.json, line 3, column \"a\")",
     ),
+    (
+        "{\"a\":{\"b\":1}}\n{\"a\":{\"c\":1}}\n",
+        ", sample_size = 1",
+        "22P04 unknown key \"c\" (file DIR/f.json, line 2, column \"a\")",
+    ),
+    (
+        "{\"a\":{\"b\":1,\"b\":1}}\n",
+        "",
+        "22P04 duplicate key \"b\" (file DIR/f.json, line 1, column \"a\")",
+    ),
     ("{\"a\":1,\"a\":2}\n", "", "22P04 duplicate key \"a\" (file DIR/f.json, line 1)"),
     (
         "{\"a\":\"\\u0000\"}\n",

@@ -52,7 +52,10 @@ impl Encoding {
                     });
                 }
                 // No other is sent.
-                CopyFormat::Binary | CopyFormat::Parquet | CopyFormat::Json { .. } => {
+                CopyFormat::Binary
+                | CopyFormat::Parquet(_)
+                | CopyFormat::Arrow { .. }
+                | CopyFormat::Json { .. } => {
                     let mut writer = RowWriter::new(batch, types, |_| Format::Binary);
                     let columns = batch.num_columns() as i16;
                     each(&mut bytes, &mut |row, bytes| {

@@ -6,7 +6,6 @@
 use std::error::Error;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use ::parquet::arrow::ProjectionMask;
@@ -22,7 +21,7 @@ use stdx::sync::Arc;
 use types::{DataType, SqlError, SqlResult, SqlState, UnreadColumn};
 
 use crate::build::{Chained, Piece, RowSource, build_table, piece_of};
-use crate::regular::{failed_by_system, open};
+use crate::regular::{failed_by_system, guard, open};
 use crate::schema::sql_type;
 use crate::{BLOCK_ROWS, BuildContext, ColumnSchema, Table};
 
@@ -421,15 +420,6 @@ fn corrupt(path: &Path, place: &str, what: &str) -> SqlError {
     let message =
         format!("file {} is not a sound Parquet file, at {place}: {what}", path.display());
     SqlError::new(SqlState::DATA_CORRUPTED, message)
-}
-
-/// Runs a decoder; a panic in it comes back as its message.
-fn guard<T>(body: impl FnOnce() -> T) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(body)).map_err(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-        format!("the decoder failed: {}", text.unwrap_or("for no stated reason"))
-    })
 }
 
 #[cfg(test)]

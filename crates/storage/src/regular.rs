@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::ErrorKind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use types::{SqlError, SqlResult, SqlState};
@@ -41,4 +42,16 @@ pub(crate) fn unopened(path: &Path, error: &std::io::Error) -> SqlError {
 pub(crate) fn failed_by_system(message: String) -> SqlError {
     SqlError::new(SqlState::IO_ERROR, message)
         .with_hint("the operating system refused; see its limits (ulimit -a) and its log")
+}
+
+/// Runs a decoder; a panic in it comes back as its message.
+///
+/// # Errors
+/// The message.
+pub fn guard<T>(body: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(body)).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        format!("the decoder failed: {}", text.unwrap_or("for no stated reason"))
+    })
 }

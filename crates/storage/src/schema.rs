@@ -85,7 +85,9 @@ fn is_uuid(field: &Field) -> bool {
 /// The SQL type that an Arrow column is loaded as. `source` names the file or query in the error.
 pub fn sql_type(field: &Field, source: &str) -> SqlResult<DataType> {
     let decimal = |precision: u8, scale: i8| match u8::try_from(scale) {
-        Ok(scale) if precision <= 38 => Some(DataType::Decimal { precision, scale }),
+        Ok(scale) if (scale.max(1)..=38).contains(&precision) => {
+            Some(DataType::Decimal { precision, scale })
+        }
         _ => None,
     };
     let found = match field.data_type() {
@@ -183,6 +185,8 @@ mod tests {
         for arrow in [
             ArrowType::Decimal256(76, 0),
             ArrowType::Decimal128(5, -2),
+            ArrowType::Decimal128(5, 6),
+            ArrowType::Decimal128(0, 0),
             ArrowType::Duration(TimeUnit::Second),
         ] {
             let error = sql_type(&Field::new("c", arrow, true), "f.parquet").unwrap_err();

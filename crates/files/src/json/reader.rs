@@ -10,7 +10,7 @@ use types::{SqlError, SqlResult, SqlState, Zone};
 
 use super::layout::Layout;
 use super::pieces::{Piece, Pieces};
-use super::value;
+use super::value::{self, How};
 use crate::blocks::{BLOCK_MAX, BLOCK_MIN, Blocks, Chunk, Source};
 use crate::dialect::Quoting;
 use crate::fault::{Fault, Origin, RecordPlace, invalid_bytes};
@@ -352,8 +352,7 @@ impl<'a> Reader<'a> {
                     self.value(place, lexer.since(at), at, reading);
                 }
                 None if self.format.is_closed && !self.format.is_lenient => {
-                    let message = format!("unknown key \"{key_text}\"");
-                    reading.fail(Fault::malformed(message), at);
+                    reading.fail(Fault::of(value::wrong_key("unknown", &key_text)), at);
                 }
                 None => {}
             }
@@ -371,14 +370,13 @@ impl<'a> Reader<'a> {
         }
         if reading.growing.columns[place].as_ref().is_none_or(|it| it.rows() > rows) {
             if !self.format.is_lenient {
-                let message = format!("duplicate key \"{}\"", column.name);
-                reading.fail(Fault::malformed(message), at);
+                reading.fail(Fault::of(value::wrong_key("duplicate", &column.name)), at);
             }
             return;
         }
         let pushed = match &mut reading.growing.columns[place] {
             Some(values) if json != "null" => {
-                value::push(values, json, column.data_type, &self.format.zone)
+                value::push(values, json, column.data_type, self.how())
                     .map_err(|error| Fault::value(error, &column.name, json))
             }
             _ => reading.growing.push_null(place, column),
@@ -442,6 +440,10 @@ impl<'a> Reader<'a> {
             line: text.line + memchr::memchr_iter(text.line_end, &text.bytes[..at]).count() as u64,
             text: text.text.get(at..).unwrap_or_default(),
         })
+    }
+
+    fn how(&self) -> How<'_> {
+        How { zone: &self.format.zone, is_closed: self.format.is_closed && !self.format.is_lenient }
     }
 
     fn reading(&self) -> SqlResult<Reading> {

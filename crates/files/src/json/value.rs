@@ -8,17 +8,26 @@ use types::{DataType, Element, SqlError, SqlResult, SqlState, Value, Zone, numer
 use crate::column::Column;
 use crate::spelling;
 
+/// How values are read.
+#[derive(Clone, Copy)]
+pub(super) struct How<'a> {
+    /// In which moments are that name no time zone.
+    pub(super) zone: &'a Zone,
+    /// Whether members that no field is of are an error.
+    pub(super) is_closed: bool,
+}
+
 /// Dimensions of an array at most.
 const DIMENSIONS_MAX: usize = 6;
 
 /// Adds a value that is known to be JSON, and not `null`, to a column. After an error nothing was added.
-pub(super) fn push(column: &mut Column, json: &str, of: DataType, zone: &Zone) -> SqlResult<()> {
+pub(super) fn push(column: &mut Column, json: &str, of: DataType, how: How<'_>) -> SqlResult<()> {
     match (kind(json), of) {
         (_, DataType::Json) => column.push_held(&Value::Text(json.into())),
         (_, DataType::Jsonb) => column.push(json),
         (Kind::String, _) => column.push(&string_of(json)?),
         (Kind::Array | Kind::Object, _) if of.has_parts() => {
-            let held = held(json, of, zone)?;
+            let held = held(json, of, how)?;
             column.push_held(&held)
         }
         _ => column.push(json),
@@ -26,21 +35,21 @@ pub(super) fn push(column: &mut Column, json: &str, of: DataType, zone: &Zone) -
 }
 
 /// A value as it is held.
-fn held(json: &str, of: DataType, zone: &Zone) -> SqlResult<Value> {
+fn held(json: &str, of: DataType, how: How<'_>) -> SqlResult<Value> {
     match (kind(json), of) {
         (Kind::Null, _) => Ok(Value::Null),
         (_, DataType::Json) => Ok(Value::Text(json.into())),
-        (_, DataType::Jsonb) => cast(json, of, zone),
-        (Kind::String, _) => text(&string_of(json)?, of, zone),
-        (Kind::Array, DataType::Array(element)) => list(json, element, zone),
-        (Kind::Object, DataType::Struct(of)) => fields(json, of, zone),
-        (Kind::Object, DataType::Map(entry)) => map(json, entry, zone),
-        _ => text(json, of, zone),
+        (_, DataType::Jsonb) => cast(json, of, how),
+        (Kind::String, _) => text(&string_of(json)?, of, how),
+        (Kind::Array, DataType::Array(element)) => list(json, element, how),
+        (Kind::Object, DataType::Struct(of)) => fields(json, of, how),
+        (Kind::Object, DataType::Map(entry)) => map(json, entry, how),
+        _ => text(json, of, how),
     }
 }
 
 /// What a text means as a type.
-fn text(text: &str, of: DataType, zone: &Zone) -> SqlResult<Value> {
+fn text(text: &str, of: DataType, how: How<'_>) -> SqlResult<Value> {
     match of {
         DataType::Text => Ok(Value::Text(text.into())),
         DataType::BigInt => {
@@ -53,47 +62,60 @@ fn text(text: &str, of: DataType, zone: &Zone) -> SqlResult<Value> {
         DataType::Char(_) | DataType::Varchar(_) => {
             numeric::fitting(text, of).map(|it| Value::Text(it.into()))
         }
-        _ => cast(text, of, zone),
+        _ => cast(text, of, how),
     }
 }
 
-fn cast(text: &str, of: DataType, zone: &Zone) -> SqlResult<Value> {
-    numeric::cast_in(&Value::Text(text.into()), DataType::Text, of, zone)
+fn cast(text: &str, of: DataType, how: How<'_>) -> SqlResult<Value> {
+    numeric::cast_in(&Value::Text(text.into()), DataType::Text, of, how.zone)
 }
 
-/// An object as a struct: members that it does not have are NULL, others do not count.
-fn fields(json: &str, of: StructType, zone: &Zone) -> SqlResult<Value> {
+/// An object as a struct: members that it does not have are NULL.
+fn fields(json: &str, of: StructType, how: How<'_>) -> SqlResult<Value> {
     let mut values = vec![Value::Null; of.fields().len()];
-    let mut next = 0;
+    let (mut seen, mut next) = (vec![false; values.len()], 0);
     for (key, value) in members(json) {
         let key = string_of(key)?;
         let is_it = |place: &usize| of.fields().get(*place).is_some_and(|it| *it.name == *key);
         // Members nearly always come in the same order.
         let found = Some(next).filter(is_it).or_else(|| (0..of.fields().len()).find(is_it));
-        let Some(place) = found else { continue };
-        values[place] = held(value, of.fields()[place].data_type, zone)?;
+        let Some(place) = found else {
+            if how.is_closed {
+                return Err(wrong_key("unknown", &key));
+            }
+            continue;
+        };
+        if std::mem::replace(&mut seen[place], true) {
+            return Err(wrong_key("duplicate", &key));
+        }
+        values[place] = held(value, of.fields()[place].data_type, how)?;
         next = place + 1;
     }
     Ok(Value::Text(structs::held(values).into()))
 }
 
-fn map(json: &str, entry: StructType, zone: &Zone) -> SqlResult<Value> {
+/// 22P04: a key that an object should not have.
+pub(super) fn wrong_key(how: &str, key: &str) -> SqlError {
+    SqlError::new(SqlState::BAD_FILE_FORMAT, format!("{how} key \"{key}\""))
+}
+
+fn map(json: &str, entry: StructType, how: How<'_>) -> SqlResult<Value> {
     let [key_field, value_field] = entry.fields() else {
         return Err(SqlError::internal("a map has keys and values"));
     };
     let entry = |(key, value): (&str, &str)| {
-        let key = text(&string_of(key)?, key_field.data_type, zone)?;
-        Ok(structs::held([key, held(value, value_field.data_type, zone)?]))
+        let key = text(&string_of(key)?, key_field.data_type, how)?;
+        Ok(structs::held([key, held(value, value_field.data_type, how)?]))
     };
     let entries = members(json).map(entry).collect::<SqlResult<Vec<_>>>()?;
     structs::map_of(&entries).map(|it| Value::Text(it.into()))
 }
 
 /// A list, or lists in lists of one length, as an array.
-fn list(json: &str, element: Element, zone: &Zone) -> SqlResult<Value> {
+fn list(json: &str, element: Element, how: How<'_>) -> SqlResult<Value> {
     let mut items = Items {
         element: element.data_type(),
-        zone,
+        how,
         held: String::new(),
         lengths: Vec::new(),
         depth: None,
@@ -113,7 +135,7 @@ fn list(json: &str, element: Element, zone: &Zone) -> SqlResult<Value> {
 /// Items of an array that is put together.
 struct Items<'a> {
     element: DataType,
-    zone: &'a Zone,
+    how: How<'a>,
     held: String,
     /// The lengths of the dimensions that were seen.
     lengths: Vec<usize>,
@@ -144,7 +166,7 @@ impl Items<'_> {
                 if *self.depth.get_or_insert(level) != level {
                     return Err(ragged());
                 }
-                let value = held(value, self.element, self.zone)?;
+                let value = held(value, self.element, self.how)?;
                 array::push_value(&mut self.held, &value);
             }
         }

@@ -81,7 +81,8 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<(BegunRows, CopyFormat)> {
         let format = CopyFormat::of(options, Some("text"))?;
-        if let CopyFormat::Parquet | CopyFormat::Json { .. } = format {
+        if let CopyFormat::Parquet(_) | CopyFormat::Arrow { .. } | CopyFormat::Json { .. } = format
+        {
             let name = format.extension();
             let message = format!("COPY TO STDOUT of format {name} is not supported");
             return Err(SqlError::unsupported(message).with_hint("text, csv and binary are there"));
@@ -117,7 +118,7 @@ impl Session {
             None | Some("text") => (false, false),
             Some("csv") => (true, false),
             Some("binary") => (false, true),
-            Some(format @ ("parquet" | "json")) => {
+            Some(format @ ("parquet" | "json" | "arrow" | "arrows" | "feather")) => {
                 let message = format!("COPY FROM STDIN of format {format} is not supported");
                 return Err(
                     SqlError::unsupported(message).with_hint("text, csv and binary are there")

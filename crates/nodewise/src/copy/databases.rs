@@ -33,7 +33,7 @@ impl Session {
     ) -> SqlResult<Answer> {
         self.check_files(true)?;
         let format = CopyFormat::of(options, Some("parquet"))?;
-        if format != CopyFormat::Parquet {
+        if !matches!(format, CopyFormat::Parquet(_)) {
             return Err(SqlError::unsupported("EXPORT DATABASE writes Parquet files")
                 .with_hint("COPY t TO 'file' (FORMAT csv) writes one table as CSV"));
         }

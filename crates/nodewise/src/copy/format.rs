@@ -5,6 +5,7 @@ use std::path::Path;
 use files::{Compression, Layout};
 use types::{SqlError, SqlResult, SqlState};
 
+use super::parquet_style::ParquetStyle;
 use super::style::LineStyle;
 use crate::reading::{CopyJson, Direction};
 
@@ -12,9 +13,16 @@ use crate::reading::{CopyJson, Direction};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CopyFormat {
     /// Columns, which only files have.
-    Parquet,
+    Parquet(ParquetStyle),
     /// Lines.
     Lines(LineStyle),
+    /// Arrow's own format, which only files have.
+    Arrow {
+        /// Whether it is a stream of batches, without a footer that tells where they are.
+        is_stream: bool,
+        /// How buffers are compressed.
+        compression: Option<ArrowCompression>,
+    },
     /// Rows as JSON, which only files have.
     Json {
         /// Whether they stand in one array; else each has a line.
@@ -31,9 +39,13 @@ impl CopyFormat {
     pub(crate) fn of(options: &[(String, String)], usual: Option<&str>) -> SqlResult<Self> {
         let said = options.iter().find(|it| it.0 == "format").map(|it| it.1.to_lowercase());
         match said.as_deref().or(usual) {
-            Some("parquet") => without_options(options, "Parquet").map(|()| Self::Parquet),
+            Some("parquet") => ParquetStyle::of(options).map(Self::Parquet),
             Some("binary") => without_options(options, "BINARY mode").map(|()| Self::Binary),
             Some("csv") => LineStyle::of(options, true).map(Self::Lines),
+            Some(name @ ("arrow" | "arrows" | "feather")) => {
+                let is_stream = name == "arrows";
+                arrow_compression(options).map(|compression| Self::Arrow { is_stream, compression })
+            }
             Some("json") => {
                 let CopyJson { layout, compression, .. } = CopyJson::of(options, Direction::To)?;
                 Ok(Self::Json { is_array: layout == Some(Layout::Array), compression })
@@ -46,7 +58,7 @@ impl CopyFormat {
             None => {
                 let message = "the name of the file does not tell its format";
                 Err(SqlError::new(SqlState::INVALID_PARAMETER, message).with_hint(
-                    "add WITH (FORMAT parquet), (FORMAT csv), (FORMAT json) or (FORMAT text)",
+                    "add WITH (FORMAT parquet), (FORMAT csv), (FORMAT json), (FORMAT arrow) or (FORMAT text)",
                 ))
             }
         }
@@ -55,9 +67,10 @@ impl CopyFormat {
     /// How names of such files end.
     pub(crate) fn extension(&self) -> &'static str {
         match self {
-            Self::Parquet => "parquet",
+            Self::Parquet(_) => "parquet",
             Self::Lines(_) => "csv",
             Self::Json { .. } => "json",
+            Self::Arrow { .. } => "arrow",
             Self::Binary => "bin",
         }
     }
@@ -70,11 +83,41 @@ pub(crate) fn without_options(options: &[(String, String)], format: &str) -> Sql
         Some((name, _)) => {
             let message = format!("cannot specify {} in {format}", name.to_uppercase());
             // As PostgreSQL has it of its binary format.
-            let is_syntax = format != "Parquet" && name != "header";
+            let is_syntax = name != "header";
             let state = if is_syntax { SqlState::SYNTAX } else { SqlState::FEATURE_NOT_SUPPORTED };
             Err(SqlError::new(state, message))
         }
     }
+}
+
+/// How buffers of Arrow are compressed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ArrowCompression {
+    /// LZ4 in frames.
+    Lz4,
+    /// Zstandard.
+    Zstd,
+}
+
+fn arrow_compression(options: &[(String, String)]) -> SqlResult<Option<ArrowCompression>> {
+    let mut found = None;
+    for (name, value) in options.iter().filter(|it| it.0 != "format") {
+        found = match (&**name, value.to_lowercase().as_str()) {
+            ("compression", "none" | "uncompressed") => None,
+            ("compression", "lz4") => Some(ArrowCompression::Lz4),
+            ("compression", "zstd") => Some(ArrowCompression::Zstd),
+            ("compression", _) => {
+                let message = "option \"compression\" takes none, lz4 or zstd";
+                return Err(SqlError::new(SqlState::INVALID_PARAMETER, message));
+            }
+            _ => {
+                let message = format!("COPY has no option \"{name}\" for Arrow");
+                return Err(SqlError::new(SqlState::SYNTAX, message)
+                    .with_hint("it has COMPRESSION none, lz4 or zstd"));
+            }
+        };
+    }
+    Ok(found)
 }
 
 /// The format that the name of a file tells.
@@ -85,11 +128,14 @@ pub(crate) fn format_of_name(path: &Path) -> Option<&'static str> {
     let known = [
         ("parquet", "parquet"),
         ("csv", "csv"),
-        ("tsv", "csv"),
         ("txt", "text"),
         ("json", "json"),
         ("jsonl", "json"),
         ("ndjson", "json"),
+        ("arrow", "arrow"),
+        ("feather", "arrow"),
+        ("ipc", "arrow"),
+        ("arrows", "arrows"),
     ];
     known.into_iter().find(|it| ends(it.0)).map(|it| it.1)
 }

@@ -32,6 +32,7 @@ const COPIED: &str = "copied\nrows";
 /// What a file is read as.
 enum ReadFormat {
     Parquet,
+    Arrow,
     Json(CopyJson),
     Text(Box<CopyText>),
 }
@@ -45,7 +46,8 @@ impl ReadFormat {
         match said.as_deref() {
             Some("csv") => text(true),
             Some("text") => text(false),
-            Some("parquet") => Self::parquet(options),
+            Some("parquet") => without(options, "Parquet", Self::Parquet),
+            Some("arrow" | "arrows" | "feather") => without(options, "Arrow", Self::Arrow),
             Some("json") => CopyJson::of(options, Direction::From).map(Self::Json),
             Some("binary") => Err(SqlError::unsupported("COPY FROM of format binary")),
             Some(other) => {
@@ -53,7 +55,8 @@ impl ReadFormat {
                 Err(SqlError::new(SqlState::INVALID_PARAMETER, message))
             }
             None => match FileKind::of(&files::expand(path)?[0]) {
-                Some(FileKind::Parquet) => Self::parquet(options),
+                Some(FileKind::Parquet) => without(options, "Parquet", Self::Parquet),
+                Some(FileKind::Arrow) => without(options, "Arrow", Self::Arrow),
                 Some(FileKind::Json) => CopyJson::of(options, Direction::From).map(Self::Json),
                 // PostgreSQL writes its text format into such files.
                 Some(FileKind::Csv) if path.to_lowercase().ends_with(".txt") => text(false),
@@ -66,14 +69,15 @@ impl ReadFormat {
             },
         }
     }
+}
 
-    fn parquet(options: &[(String, String)]) -> SqlResult<Self> {
-        match options.iter().find(|it| it.0 != "format") {
-            None => Ok(Self::Parquet),
-            Some((name, value)) => {
-                let message = format!("COPY has no option {name} {value} for this format");
-                Err(SqlError::unsupported(message).with_hint("Parquet has none"))
-            }
+/// A format that has no options.
+fn without(options: &[(String, String)], name: &str, format: ReadFormat) -> SqlResult<ReadFormat> {
+    match options.iter().find(|it| it.0 != "format") {
+        None => Ok(format),
+        Some((option, value)) => {
+            let message = format!("COPY has no option {option} {value} for this format");
+            Err(SqlError::unsupported(message).with_hint(format!("{name} has none")))
         }
     }
 }
@@ -143,6 +147,7 @@ impl Session {
         let targets = targets(&old, columns)?;
         match ReadFormat::of(path, options, &old)? {
             ReadFormat::Parquet => self.copy_parquet(&old, &targets, path, cancel),
+            ReadFormat::Arrow => self.copy_by_name("read_arrow", &old, &targets, path, cancel),
             ReadFormat::Json(json) => self.copy_json(&old, &targets, path, &json, cancel),
             ReadFormat::Text(text) => self.copy_text(&old, &targets, path, &text, cancel),
         }
@@ -157,14 +162,7 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         if !is_plain(old, targets) {
-            let list = names(old, targets);
-            let call = format!("read_parquet('{}')", path.replace('\'', "''"));
-            let (table, call) = (sql_path(&old.name), call.replace('\'', "''"));
-            let statement = format!(
-                "INSERT INTO {table} ({list}) OVERRIDING SYSTEM VALUE SELECT {list} FROM '{call}'"
-            );
-            let answer = self.change(&parsed(&statement)?, cancel)?;
-            return Ok(Answer { tag: answer.tag.replace("INSERT 0", "COPY"), ..answer });
+            return self.copy_by_name("read_parquet", old, targets, path, cancel);
         }
         // They go into its columns piece by piece.
         self.write_alone(cancel)?;
@@ -177,6 +175,25 @@ impl Session {
         self.note_table(&new, None, || Operation::change(&new.name, &[], &[]))?;
         self.activity.changed(rows);
         Ok(done(format!("COPY {rows}")))
+    }
+
+    /// Columns of what a function reads are found by name.
+    fn copy_by_name(
+        &mut self,
+        function: &str,
+        old: &Arc<Table>,
+        targets: &[usize],
+        path: &str,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        let list = names(old, targets);
+        let call = format!("{function}('{}')", path.replace('\'', "''"));
+        let (table, call) = (sql_path(&old.name), call.replace('\'', "''"));
+        let statement = format!(
+            "INSERT INTO {table} ({list}) OVERRIDING SYSTEM VALUE SELECT {list} FROM '{call}'"
+        );
+        let answer = self.change(&parsed(&statement)?, cancel)?;
+        Ok(Answer { tag: answer.tag.replace("INSERT 0", "COPY"), ..answer })
     }
 
     fn copy_text(

@@ -1,12 +1,14 @@
 //! Rows and whole databases to files, and back, rows also to clients: COPY .. TO, EXPORT DATABASE, IMPORT DATABASE.
 //!
-//! Reading order: `style`, `format`, `writing`, `to`, `from`, `client` (STDIN and STDOUT), `schema_sql`, `definition`, `databases`.
+//! Reading order: `style`, `format`, `writing`, `partitioned`, `to`, `from`, `client` (STDIN and STDOUT), `schema_sql`, `definition`, `databases`.
 
 mod client;
 mod databases;
 mod definition;
 mod format;
 mod from;
+mod parquet_style;
+mod partitioned;
 mod schema_sql;
 mod style;
 mod to;
@@ -14,5 +16,6 @@ mod writing;
 
 pub use client::{CopyIn, CopyOut};
 pub use definition::{SequenceDefinitions, TableDefinition};
-pub use format::CopyFormat;
+pub use format::{ArrowCompression, CopyFormat};
+pub use parquet_style::ParquetStyle;
 pub use style::{LineStyle, LineWriter};

@@ -2,12 +2,15 @@
 
 use std::path::Path;
 
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use binder::{ParsedQuery, Statement};
 use stdx::sync::Arc;
 use storage::CatalogSnapshot;
 use types::{SqlError, SqlResult};
 
 use super::format::{CopyFormat, format_of_name};
+use super::partitioned::Partitioning;
 use super::writing::write_file;
 use crate::answer::{done, listed, listed_schema};
 use crate::query::Finished;
@@ -25,8 +28,18 @@ impl Session {
     ) -> SqlResult<Answer> {
         self.check_files(true)?;
         let path = Path::new(path);
-        let format = CopyFormat::of(options, format_of_name(path))?;
-        let rows = self.write_rows(query, self.snapshot(), path, &format, cancel)?;
+        let (partitioning, options) = Partitioning::take(options)?;
+        let format = CopyFormat::of(&options, format_of_name(path))?;
+        let snapshot = self.snapshot();
+        let rows = match partitioning {
+            None => self.write_rows(query, snapshot, path, &format, cancel)?,
+            Some(partitioning) => {
+                let (schema, batches) = self.rows_for(query, snapshot, &format, cancel)?;
+                let team = self.load_team(cancel);
+                partitioning.write(path, &format, (&schema, &batches), &team)?;
+                batches.iter().map(RecordBatch::num_rows).sum()
+            }
+        };
         Ok(done(format!("COPY {rows}")))
     }
 
@@ -39,6 +52,19 @@ impl Session {
         format: &CopyFormat,
         cancel: &CancelToken,
     ) -> SqlResult<usize> {
+        let (schema, batches) = self.rows_for(query, snapshot, format, cancel)?;
+        write_file(path, format, &schema, &batches, &self.load_team(cancel))?;
+        Ok(batches.iter().map(RecordBatch::num_rows).sum())
+    }
+
+    /// The rows of a query on a snapshot, as a format has them.
+    fn rows_for(
+        &self,
+        query: &ParsedQuery,
+        snapshot: Arc<CatalogSnapshot>,
+        format: &CopyFormat,
+        cancel: &CancelToken,
+    ) -> SqlResult<(SchemaRef, Vec<RecordBatch>)> {
         let catalog = StatementCatalog::on(self, snapshot);
         let rows = match format {
             CopyFormat::Json { .. } => Some(binder::json_rows(query)?),
@@ -54,17 +80,15 @@ impl Session {
         let batches = self.shown_batches(&executed.rows, place, &schema, cancel, &|it| it)?;
         drop(executed);
         // Files of Arrow have lists, others the texts of arrays.
-        let (schema, batches) = match format {
-            CopyFormat::Parquet => {
+        Ok(match format {
+            CopyFormat::Parquet(_) | CopyFormat::Arrow { .. } => {
                 let types = types_of(&plan.output);
                 let lists = listed_schema(&schema, &types);
                 let batches = batches.iter().map(|it| listed(it, &lists, &types));
                 (lists.clone(), batches.collect::<SqlResult<Vec<_>>>()?)
             }
             _ => (schema, batches),
-        };
-        write_file(path, format, &schema, &batches, &self.load_team(cancel))?;
-        Ok(batches.iter().map(arrow_array::RecordBatch::num_rows).sum())
+        })
     }
 }
 

@@ -5,15 +5,16 @@
 
 use std::fmt::Display;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_ipc::CompressionType;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use files::{Compression as Compressed, Output};
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory, compute_leaves};
-use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
@@ -21,12 +22,10 @@ use stdx::sync::{Arc, Mutex};
 use storage::Parallel;
 use types::{SqlError, SqlResult, SqlState};
 
-use super::format::CopyFormat;
+use super::format::{ArrowCompression, CopyFormat};
+use super::parquet_style::ParquetStyle;
 use super::style::LineStyle;
 use crate::text::Cells;
-
-/// Rows of a row group, at least: enough for good dictionaries, few enough to load one file with many workers.
-const ROW_GROUP_ROWS: usize = 128 << 10;
 
 /// Writes rows into a file, in the place of one that is there.
 pub(crate) fn write_file(
@@ -42,13 +41,17 @@ pub(crate) fn write_file(
     let write = || {
         let file = File::create(&temporary).map_err(|error| io_failed(path, &error))?;
         match format {
-            CopyFormat::Parquet => {
+            CopyFormat::Parquet(parquet) => {
                 let (schema, batches) = without_intervals(schema, batches)?;
-                write_parquet(file, &schema, &batches, parallel)
+                write_parquet(file, *parquet, &schema, &batches, parallel)
             }
             CopyFormat::Lines(style) => output(file, path, style.compression())
                 .and_then(|out| write_lines(out, style, schema, batches))
                 .map_err(|it| io_failed(path, &it)),
+            CopyFormat::Arrow { is_stream, compression } => {
+                write_arrow(file, *is_stream, *compression, schema, batches)
+                    .map_err(|it| arrow_failed(path, it))
+            }
             CopyFormat::Json { is_array, compression } => output(file, path, *compression)
                 .and_then(|out| write_json(out, *is_array, batches))
                 .map_err(|it| io_failed(path, &it)),
@@ -121,6 +124,42 @@ fn output(file: File, path: &Path, compression: Option<Compressed>) -> std::io::
     Output::new(file, compression.unwrap_or_else(|| Compressed::of_name(path)))
 }
 
+/// Writes batches as they are.
+fn write_arrow(
+    file: File,
+    is_stream: bool,
+    compression: Option<ArrowCompression>,
+    schema: &SchemaRef,
+    batches: &[RecordBatch],
+) -> Result<(), ArrowError> {
+    let compression = compression.map(|it| match it {
+        ArrowCompression::Lz4 => CompressionType::LZ4_FRAME,
+        ArrowCompression::Zstd => CompressionType::ZSTD,
+    });
+    let options = IpcWriteOptions::default().try_with_compression(compression)?;
+    let file = BufWriter::new(file);
+    let file = if is_stream {
+        let mut writer = StreamWriter::try_new_with_options(file, schema, options)?;
+        batches.iter().try_for_each(|it| writer.write(it))?;
+        writer.finish()?;
+        writer.into_inner()?
+    } else {
+        let mut writer = FileWriter::try_new_with_options(file, schema, options)?;
+        batches.iter().try_for_each(|it| writer.write(it))?;
+        writer.finish()?;
+        writer.into_inner()?
+    };
+    let file = file.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+    Ok(file.sync_all()?)
+}
+
+fn arrow_failed(path: &Path, error: ArrowError) -> SqlError {
+    match error {
+        ArrowError::IoError(_, error) => io_failed(path, &error),
+        other => SqlError::internal(format!("rows cannot be written as Arrow: {other}")),
+    }
+}
+
 /// Writes rows that are JSON, each on a line, or all within an array.
 fn write_json(mut out: Output, is_array: bool, batches: &[RecordBatch]) -> std::io::Result<()> {
     let (before, between, behind) =
@@ -169,13 +208,14 @@ fn write_lines(
 
 fn write_parquet(
     file: File,
+    style: ParquetStyle,
     schema: &SchemaRef,
     batches: &[RecordBatch],
     parallel: &dyn Parallel,
 ) -> SqlResult<()> {
     let open = || -> Result<_, ParquetError> {
         let properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
+            .set_compression(style.compression)
             .set_created_by("nodewise".into())
             .build();
         let root = ArrowSchemaConverter::new().convert(schema)?.root_schema_ptr();
@@ -183,7 +223,8 @@ fn write_parquet(
     };
     let mut writer = open().map_err(|it| failed(&it))?;
     let encoders = ArrowRowGroupWriterFactory::new(&writer, schema.clone());
-    let groups = row_groups(batches);
+    let batches = cut(batches, style.group_rows);
+    let groups = row_groups(&batches, style.group_rows);
     let mut first = 0;
     for wave in groups.chunks(2 * parallel.width().max(1)) {
         let made: Vec<Mutex<Vec<ArrowColumnChunk>>> =
@@ -219,12 +260,23 @@ fn shown(error: &dyn Display) -> String {
     error.to_string()
 }
 
+/// Batches none of which has more rows than a row group.
+fn cut(batches: &[RecordBatch], group_rows: usize) -> Vec<RecordBatch> {
+    let mut pieces = Vec::with_capacity(batches.len());
+    for batch in batches {
+        for from in (0..batch.num_rows()).step_by(group_rows) {
+            pieces.push(batch.slice(from, group_rows.min(batch.num_rows() - from)));
+        }
+    }
+    pieces
+}
+
 /// Neighbouring batches that make a row group together.
-fn row_groups(batches: &[RecordBatch]) -> Vec<&[RecordBatch]> {
+fn row_groups(batches: &[RecordBatch], group_rows: usize) -> Vec<&[RecordBatch]> {
     let (mut groups, mut start, mut rows) = (Vec::new(), 0, 0);
     for (at, batch) in batches.iter().enumerate() {
         rows += batch.num_rows();
-        if rows >= ROW_GROUP_ROWS || at + 1 == batches.len() {
+        if rows >= group_rows || at + 1 == batches.len() {
             groups.push(&batches[start..=at]);
             (start, rows) = (at + 1, 0);
         }

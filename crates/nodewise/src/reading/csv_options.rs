@@ -20,6 +20,10 @@ pub(crate) struct CsvOptions {
     pub(crate) filename: Option<String>,
     /// Whether folders `name=value` are columns; `None`: where they are.
     pub(crate) hive: Option<bool>,
+    /// Whether each file may have columns of its own.
+    pub(crate) by_name: bool,
+    /// Columns in which what stands for NULL is a text.
+    pub(crate) force_not_null: Vec<String>,
 }
 
 impl Default for CsvOptions {
@@ -32,6 +36,8 @@ impl Default for CsvOptions {
             normalized: false,
             filename: None,
             hive: None,
+            by_name: false,
+            force_not_null: Vec::new(),
         }
     }
 }
@@ -80,12 +86,16 @@ impl CsvOptions {
                 known.names = columns.iter().map(|it| it.0.clone()).collect();
                 known.types = typed(columns)?;
             }
-            "types" | "dtypes" | "column_types" => {
-                known.types = match value {
-                    FileOption::Map(types) => typed(types)?,
-                    _ => return Err(wrong(name, "names and types: {'a': 'INTEGER'}")),
+            "types" | "dtypes" | "column_types" => match value {
+                FileOption::Map(types) => known.types = typed(types)?,
+                FileOption::List(types) => {
+                    let types = types.iter().map(|it| named_type(it));
+                    known.first_types = types.collect::<SqlResult<_>>()?;
                 }
-            }
+                FileOption::Text(_) => {
+                    return Err(wrong(name, "types, or names and types: {'a': 'INTEGER'}"));
+                }
+            },
             "nullstr" | "null" => known.nulls = list(name, value)?,
             "skip" => known.skip = number(name, value)?,
             "all_varchar" => known.all_text = boolean(name, value)?,
@@ -106,14 +116,18 @@ impl CsvOptions {
             "encoding" => known.encoding = encoding(text(name, value)?)?,
             "filename" => self.filename = filename(name, value)?,
             "hive_partitioning" => self.hive = Some(boolean(name, value)?),
+            "union_by_name" => self.by_name = boolean(name, value)?,
+            "force_not_null" => self.force_not_null = list(name, value)?,
             // They say how a file is read, and not as what.
-            "parallel" | "buffer_size" | "max_line_size" => {}
+            "parallel" | "buffer_size" | "max_line_size" | "maximum_line_size" => {}
+            // How lines end is found.
+            "new_line" if ["\\n", "\\r", "\\r\\n"].contains(&text(name, value)?) => {}
             _ => {
                 let message = format!("read_csv has no option \"{name}\"");
                 return Err(SqlError::new(SqlState::INVALID_PARAMETER, message).with_hint(
                     "it has delim, quote, escape, header, names, columns, types, nullstr, skip, all_varchar, \
                      sample_size, ignore_errors, null_padding, normalize_names, compression, encoding, filename, \
-                     hive_partitioning and auto_detect",
+                     hive_partitioning, union_by_name, force_not_null and auto_detect",
                 ));
             }
         }

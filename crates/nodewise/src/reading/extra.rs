@@ -10,7 +10,7 @@ use storage::ColumnSchema;
 use types::{DataType, SqlError, SqlResult};
 
 /// A folder of NULL.
-const NULL_FOLDER: &str = "__HIVE_DEFAULT_PARTITION__";
+pub(crate) const NULL_FOLDER: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// A column that has one value for each file.
 #[derive(Clone, Debug)]

@@ -12,6 +12,7 @@ pub(crate) enum FileKind {
     Parquet,
     Csv,
     Json,
+    Arrow,
 }
 
 impl FileKind {
@@ -30,6 +31,8 @@ impl FileKind {
             Some(Self::Json)
         } else if any(&["parquet"]) && stem.is_none() {
             Some(Self::Parquet)
+        } else if any(&["arrow", "arrows", "feather", "ipc"]) && stem.is_none() {
+            Some(Self::Arrow)
         } else {
             None
         }
@@ -41,7 +44,11 @@ impl FileKind {
             let mut magic = [0; 4];
             let mut file = File::open(path).ok().filter(|_| path.is_file())?;
             file.read_exact(&mut magic).ok()?;
-            (&magic == b"PAR1" || &magic == b"PARE").then_some(Self::Parquet)
+            match &magic {
+                b"PAR1" | b"PARE" => Some(Self::Parquet),
+                b"ARRO" => Some(Self::Arrow),
+                _ => None,
+            }
         })
     }
 }

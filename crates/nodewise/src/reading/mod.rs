@@ -1,7 +1,8 @@
 //! Files in the place of tables: what a query names, and what COPY reads.
 //!
-//! Reading order: `kind` (which format), `csv_options`, `copy_options`, `copy_json`, `json_options`, `extra`, `tables`, `parquet_files`, `json_files`, `opened` (schema and rows).
+//! Reading order: `kind` (which format), `csv_options`, `copy_options`, `copy_json`, `json_options`, `extra`, `tables`, `parquet_files`, `json_files`, `arrow_files`, `opened` (schema and rows).
 
+mod arrow_files;
 mod copy_json;
 mod copy_options;
 mod csv_options;
@@ -16,6 +17,8 @@ mod values;
 
 pub(crate) use copy_json::CopyJson;
 pub(crate) use copy_options::{AskedOfRows, CopyHeader, CopyText, Direction, Verbosity};
+pub(crate) use extra::NULL_FOLDER;
 pub(crate) use kind::{FileKind, is_tbl};
 pub(crate) use opened::Opened;
 pub(crate) use tables::text_table;
+pub(crate) use values::is_on;

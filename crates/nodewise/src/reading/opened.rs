@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use arrow_array::{ArrayRef, BooleanArray, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, StringArray};
+use arrow_schema::{Field, Schema};
 use binder::{FileOption, FileReference};
-use files::{Found, Header, Rows, TextColumn, TextFormat, read_text, sniff};
+use files::{Found, Header, Rows, TextColumn, TextFormat, constant, read_text, sniff};
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Table, TableBuilder};
-use types::{SqlError, SqlResult, SqlState, UnreadColumn, Zone};
+use types::{DataType, SqlError, SqlResult, SqlState, UnreadColumn, Zone};
 
+use super::arrow_files::ArrowFiles;
 use super::csv_options::{CsvOptions, shown};
 use super::extra::{ExtraColumn, extra_columns, with_extra};
 use super::json_files::JsonFiles;
@@ -22,6 +24,7 @@ pub(crate) enum Opened {
     Parquet(ParquetFiles),
     Text(Box<TextFiles>),
     Json(Box<JsonFiles>),
+    Arrow(ArrowFiles),
     /// Rows that are there at once.
     Rows(RecordBatch),
 }
@@ -31,6 +34,8 @@ pub(crate) struct TextFiles {
     paths: Vec<PathBuf>,
     options: CsvOptions,
     found: Found,
+    /// What each file is like, where each may have columns of its own; `found` has all of these.
+    by_file: Vec<Found>,
     extra: Vec<ExtraColumn>,
 }
 
@@ -47,6 +52,7 @@ impl Opened {
                         CsvOptions { zone: zone.clone(), ..CsvOptions::default() },
                     ),
                     FileKind::Json => Self::json(paths, JsonOptions::new(zone.clone())),
+                    FileKind::Arrow => ArrowFiles::open(paths, &[]).map(Self::Arrow),
                     FileKind::Parquet => Ok(Self::Parquet(ParquetFiles::open(paths, &[])?)),
                 }
             }
@@ -62,6 +68,10 @@ impl Opened {
                 expanded(&reference)?,
                 JsonOptions::of(function, &reference, zone.clone())?,
             ),
+            Some("read_arrow") => {
+                let files = ArrowFiles::open(expanded(&reference)?, &reference.options)?;
+                Ok(Self::Arrow(files))
+            }
             Some("glob") => listed(&reference).map(Self::Rows),
             Some("sniff_csv") => {
                 let paths = expanded(&reference)?;
@@ -91,6 +101,7 @@ impl Opened {
             Self::Parquet(files) => files.schema(),
             Self::Text(files) => Ok(files.schema()),
             Self::Json(files) => Ok(files.schema()),
+            Self::Arrow(files) => files.schema(),
             Self::Rows(batch) => schema_of(batch),
         }
     }
@@ -106,6 +117,7 @@ impl Opened {
             Self::Parquet(files) => files.load(name, wanted, context),
             Self::Text(files) => files.load(name, wanted, context),
             Self::Json(files) => files.load(name, wanted, context),
+            Self::Arrow(files) => files.load(name, wanted, context),
             Self::Rows(batch) => {
                 let builder = TableBuilder::new(name, schema_of(batch)?);
                 builder.push(0, batch.clone())?;
@@ -152,6 +164,14 @@ impl TextFiles {
         let first = &paths[0];
         by_name(first, &mut options);
         let mut found = sniff(first, &options.known)?;
+        let mut by_file = Vec::new();
+        if options.by_name && paths.len() > 1 {
+            for path in &paths {
+                by_file.push(sniff(path, &options.known)?);
+            }
+            found.columns = united(&by_file);
+            found.guessed = vec![true; found.columns.len()];
+        }
         if options.normalized {
             let mut names = Vec::new();
             for (name, _) in &mut found.columns {
@@ -161,7 +181,7 @@ impl TextFiles {
         }
         let own: Vec<String> = found.columns.iter().map(|it| it.0.clone()).collect();
         let extra = extra_columns(&paths, &own, options.filename.as_deref(), options.hive);
-        Ok(Self { paths, options, found, extra })
+        Ok(Self { paths, options, found, by_file, extra })
     }
 
     fn schema(&self) -> Vec<ColumnSchema> {
@@ -170,12 +190,14 @@ impl TextFiles {
         self.found.columns.iter().map(column).chain(extra).collect()
     }
 
-    fn format(&self) -> TextFormat {
-        let (options, found) = (&self.options, &self.found);
+    fn format(&self, found: &Found) -> TextFormat {
+        let options = &self.options;
         let header = match &found.header {
             None => Header::Absent,
             // Where there are several files, their columns have to stand alike.
-            Some(names) if self.paths.len() > 1 => Header::Matched(names.clone()),
+            Some(names) if self.paths.len() > 1 && self.by_file.is_empty() => {
+                Header::Matched(names.clone())
+            }
             Some(_) => Header::Skipped,
         };
         TextFormat {
@@ -203,7 +225,7 @@ impl TextFiles {
         let (mut schema, mut unread_columns, mut columns) = (Vec::new(), Vec::new(), Vec::new());
         for (name, data_type) in &self.found.columns {
             let wanted = wanted(name);
-            columns.push(TextColumn { wanted, ..TextColumn::new(name.clone(), *data_type) });
+            columns.push(self.column(name, *data_type, wanted));
             match wanted {
                 true => schema.push(ColumnSchema::new(name.clone(), *data_type, true)),
                 false => unread_columns.push(unread(name)),
@@ -213,12 +235,63 @@ impl TextFiles {
         schema.extend(extra.iter().map(|it| it.schema()));
         let others = self.extra.iter().filter(|it| !wanted(&it.name));
         unread_columns.extend(others.map(|it| unread(&it.name)));
-        let rows = read_text(&self.paths, &columns, &self.format(), context);
-        let Rows { batches, files, .. } = rows.map_err(|it| self.advised(it))?;
-        let batches = batches.into_iter().zip(files);
+        let rows = match self.by_file.is_empty() {
+            true => read_text(&self.paths, &columns, &self.format(&self.found), context)
+                .map(|Rows { batches, files, .. }| batches.into_iter().zip(files).collect()),
+            false => self.by_name(&columns, context),
+        };
+        let batches: Vec<_> = rows.map_err(|it| self.advised(it))?;
+        let batches = batches.into_iter();
         let batches = batches.map(|(batch, file)| with_extra(batch, file, &extra));
         let batches = batches.collect::<SqlResult<_>>()?;
         Ok((text_table(name, schema, batches, context)?, unread_columns))
+    }
+
+    fn column(&self, name: &str, data_type: DataType, wanted: bool) -> TextColumn {
+        let force_not_null =
+            self.options.force_not_null.iter().any(|it| it.eq_ignore_ascii_case(name));
+        TextColumn { wanted, force_not_null, ..TextColumn::new(name, data_type) }
+    }
+
+    /// The rows of files with columns of their own, each with the number of its file: what a file does not have is NULL in it.
+    fn by_name(
+        &self,
+        columns: &[TextColumn],
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Vec<(RecordBatch, usize)>> {
+        let mut all = Vec::new();
+        for (file, found) in self.by_file.iter().enumerate() {
+            let own = |(name, _): &(String, DataType)| {
+                columns
+                    .iter()
+                    .find(|it| it.name == *name)
+                    .cloned()
+                    .unwrap_or_else(|| self.column(name, DataType::Text, false))
+            };
+            let own: Vec<TextColumn> = found.columns.iter().map(own).collect();
+            let rows = read_text(&self.paths[file..=file], &own, &self.format(found), context)?;
+            for batch in rows.batches {
+                let mut arrays = Vec::new();
+                for column in columns.iter().filter(|it| it.wanted) {
+                    let array = match batch.column_by_name(&column.name) {
+                        Some(it) => it.clone(),
+                        None => constant(None, column.data_type, batch.num_rows())?,
+                    };
+                    arrays.push((column.name.as_str(), array));
+                }
+                let field =
+                    |it: &(&str, ArrayRef)| Field::new(it.0, it.1.data_type().clone(), true);
+                let schema = Schema::new(arrays.iter().map(field).collect::<Vec<_>>());
+                let count = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+                let arrays = arrays.into_iter().map(|it| it.1).collect();
+                let made = RecordBatch::try_new_with_options(Arc::new(schema), arrays, &count);
+                let made = made.map_err(|error| {
+                    SqlError::internal(format!("rows of a file are malformed: {error}"))
+                });
+                all.push((made?, file));
+            }
+        }
+        Ok(all)
     }
 
     /// What can be done about a value that does not fit a type that was guessed.
@@ -271,6 +344,34 @@ impl TextFiles {
             ("columns", text(&columns)),
             ("prompt", text(&prompt)),
         ])
+    }
+}
+
+/// The columns of all files, each with a type of all its values.
+fn united(files: &[Found]) -> Vec<(String, DataType)> {
+    let mut columns: Vec<(String, DataType)> = Vec::new();
+    for (name, data_type) in files.iter().flat_map(|it| &it.columns) {
+        match columns.iter_mut().find(|it| it.0 == *name) {
+            Some((_, own)) => *own = wider(*own, *data_type),
+            None => columns.push((name.clone(), *data_type)),
+        }
+    }
+    columns
+}
+
+/// A type of the values of both.
+fn wider(one: DataType, other: DataType) -> DataType {
+    let any = |wanted: &dyn Fn(DataType) -> bool| wanted(one) || wanted(other);
+    let is_number = |it: DataType| it.is_exact() || it.is_float();
+    let is_day = |it: DataType| matches!(it, DataType::Date | DataType::Timestamp);
+    match () {
+        () if one == other => one,
+        () if is_number(one) && is_number(other) => match any(&DataType::is_float) {
+            true => DataType::Double,
+            false => DataType::Decimal { precision: 38, scale: one.scale().max(other.scale()) },
+        },
+        () if is_day(one) && is_day(other) => DataType::Timestamp,
+        () => DataType::Text,
     }
 }
 
