@@ -28,6 +28,10 @@ pub(crate) fn is_about(token: &Token) -> bool {
 pub(crate) fn known_words(tokens: &mut Vec<TokenWithSpan>) {
     let mut at = 0;
     while at < tokens.len() {
+        if begins_filter(&tokens[at..]) {
+            // A partner that is nearest is there where any is.
+            tokens.remove(at);
+        }
         let joins = is_word(&tokens[at].token, "asof")
             && tokens.get(at + 1).is_some_and(|it| {
                 ["left", "inner", "join"].iter().any(|word| is_word(&it.token, word))
@@ -59,6 +63,15 @@ pub(crate) fn known_words(tokens: &mut Vec<TokenWithSpan>) {
         ];
         tokens.splice(condition..condition, words.map(|token| TokenWithSpan { token, span }));
     }
+}
+
+/// Whether the tokens are `ASOF SEMI | ANTI JOIN` with ON.
+fn begins_filter(tokens: &[TokenWithSpan]) -> bool {
+    let is = |at: usize, wanted: &str| tokens.get(at).is_some_and(|it| is_word(&it.token, wanted));
+    is(0, "asof")
+        && (is(1, "semi") || is(1, "anti"))
+        && is(2, "join")
+        && condition_after(tokens, 2).is_some_and(|it| is(it, "on"))
 }
 
 /// The place of the ON or USING of the join whose JOIN stands at a place.

@@ -6,7 +6,7 @@ use types::{DataType, SqlError, SqlResult, SqlState};
 use crate::column_definition::{ColumnDefinition, Generation, Numbering};
 use crate::syntax::{ident, unsupported};
 use crate::user_types::TypeName;
-use crate::{generated_columns, generated_words, sequence_words};
+use crate::{generated_columns, generated_words, rewrite, sequence_words};
 
 /// What a column is, but for its keys and conditions.
 pub(crate) fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
@@ -65,6 +65,7 @@ pub(crate) fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
     let generation = generated.as_ref().map(|it| it.1);
     let (known, type_name) = match serial {
         Some(serial) => (serial, None),
+        None if generation.is_some() && rewrite::has_no_type(column) => (DataType::Null, None),
         None => TypeName::read(&column.data_type)?,
     };
     Ok(ColumnDefinition {

@@ -10,7 +10,8 @@ use crate::user_types::TypeName;
 pub struct ColumnDefinition {
     /// Its name.
     pub name: String,
-    /// Its type; of one that users made `Null`, until it is found by its name.
+    /// Its type; of one that users made `Null`, until it is found by its name, and of a generated column that has the type of its
+    /// expression.
     pub data_type: DataType,
     /// The name of its type, if users made it.
     pub type_name: Option<TypeName>,

@@ -4,10 +4,12 @@ use std::collections::HashSet;
 
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, Tokenizer};
+use types::{CatalogView, SqlResult};
 
 use crate::dialect::Postgres;
 use crate::statement::{ParsedQuery, Statement};
-use crate::walk;
+use crate::syntax::ident;
+use crate::{view_text, walk};
 
 /// The files that a query names as tables.
 pub fn files_in(query: &ParsedQuery) -> Vec<String> {
@@ -22,6 +24,69 @@ pub fn files_in(query: &ParsedQuery) -> Vec<String> {
         }
     });
     files
+}
+
+/// Views in one another that are looked through.
+const VIEWS_MAX: usize = 100;
+
+/// The files that a query and the views that it names stand on, each with the columns of it that may be used.
+///
+/// # Errors
+/// Those of reading the kept query of a view.
+pub fn files_under(
+    query: &ParsedQuery,
+    catalog: &dyn CatalogView,
+) -> SqlResult<Vec<(String, UsedColumns)>> {
+    let mut found = Vec::new();
+    gather(query, catalog, 0, &mut found)?;
+    Ok(found)
+}
+
+fn gather(
+    query: &ParsedQuery,
+    catalog: &dyn CatalogView,
+    depth: usize,
+    found: &mut Vec<(String, UsedColumns)>,
+) -> SqlResult<()> {
+    let files = files_in(query);
+    if !files.is_empty() {
+        let used = UsedColumns::of(query);
+        for file in files {
+            match found.iter_mut().find(|it| it.0 == file) {
+                Some(known) => known.1.also(&used),
+                None => found.push((file, used.clone())),
+            }
+        }
+    }
+    if depth == VIEWS_MAX {
+        return Ok(());
+    }
+    for (schema, name) in relations_in(query) {
+        let view = catalog.view(schema.as_deref(), &name);
+        let Some(view) = view.filter(|it| it.materialized.is_none()) else { continue };
+        view_text::parsed(&view.query)?.walk(|it| {
+            let kept = ParsedQuery(it.clone());
+            gather(&kept, catalog, depth + 1, found)
+        })?;
+    }
+    Ok(())
+}
+
+/// The relations that a query names, but files, each with its schema.
+fn relations_in(query: &ParsedQuery) -> Vec<(Option<String>, String)> {
+    let mut names = Vec::new();
+    walk::relations(&query.0, |relation| {
+        let parts: Option<Vec<_>> = relation.0.iter().map(|it| it.as_ident()).collect();
+        let name = match parts.as_deref() {
+            Some([name]) if name.quote_style != Some('\'') => (None, ident(name)),
+            Some([schema, name]) => (Some(ident(schema)), ident(name)),
+            _ => return,
+        };
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    });
+    names
 }
 
 /// The names without a schema in the place of tables, in all statements of a text; those of WITH are among them. None of a text
@@ -88,6 +153,14 @@ impl UsedColumns {
             _ => None,
         });
         Self { names: Some(words.collect()) }
+    }
+
+    /// Takes what another query may use in.
+    fn also(&mut self, other: &Self) {
+        match (&mut self.names, &other.names) {
+            (Some(own), Some(others)) => own.extend(others.iter().cloned()),
+            (own, _) => *own = None,
+        }
     }
 
     /// Whether a column may be used.

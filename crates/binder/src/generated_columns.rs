@@ -1,6 +1,7 @@
 //! Columns that are generated of others: `GENERATED ALWAYS AS (a * 2) STORED`, VIRTUAL where nothing is said, and DuckDB's
 //! `AS (a * 2)`. The parser knows only those that are STORED.
 
+use sqlparser::ast;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{SqlError, SqlResult, SqlState};
@@ -9,9 +10,18 @@ use crate::column_definition::Generation;
 use crate::cursor::Cursor;
 use crate::design::{ExpressionChange, RuleChange, TableChange};
 use crate::dialect::Postgres;
+use crate::generated_words;
 use crate::statement::Statement;
 use crate::steering::is_word;
 use crate::syntax::{NESTED_MAX, syntax};
+
+/// Whether a column is generated of others.
+pub(crate) fn is_generated(column: &ast::ColumnDef) -> bool {
+    column.options.iter().any(|it| match &it.option {
+        ast::ColumnOption::DialectSpecific(tokens) => generated_words::is_one(tokens),
+        _ => false,
+    })
+}
 
 /// The expression, and how the column is kept.
 pub(crate) fn read(tokens: &[Token]) -> SqlResult<(String, Generation)> {

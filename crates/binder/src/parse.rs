@@ -79,6 +79,7 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     friendly_words::known_words(&mut tokens);
     chained::known_words(&mut tokens);
     rewrite::untyped_columns(&mut tokens);
+    rewrite::untyped_generated(&mut tokens);
     struct_words::known_words(&mut tokens);
     comprehension::known_words(&mut tokens);
     merge_words::known_words(&mut tokens);
@@ -544,9 +545,12 @@ fn explain(
 fn create_table(table: ast::CreateTable) -> SqlResult<Statement> {
     let (or_replace, if_not_exists) = (table.or_replace, table.if_not_exists);
     clauses::create_table(&table)?;
-    let untyped =
-        |it: &ast::ColumnDef| it.data_type.to_string().trim_matches('"') == rewrite::NO_TYPE;
-    if table.columns.iter().any(|it| untyped(it) != table.query.is_some()) {
+    let is_of_query = table.query.is_some();
+    let may_be = |it: &ast::ColumnDef| {
+        let has_none = rewrite::has_no_type(it);
+        if is_of_query { has_none } else { !has_none || generated_columns::is_generated(it) }
+    };
+    if !table.columns.iter().all(may_be) {
         let message = "syntax error: columns have types, but not in CREATE TABLE .. AS";
         return Err(SqlError::new(SqlState::SYNTAX, message));
     }

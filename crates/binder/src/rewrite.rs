@@ -3,12 +3,13 @@
 //!
 //! Key decision: before parsing, because the parser takes a second constant for an alias, and forgets line breaks.
 
+use sqlparser::ast;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace, Word};
 use types::{SqlError, SqlResult, SqlState};
 
 /// The type of a column that has only a name; no text can spell it.
-pub(crate) const NO_TYPE: &str = "\0";
+const NO_TYPE: &str = "\0";
 
 /// Makes one constant of those that only line breaks part. Those on one line are an error.
 pub(crate) fn join_texts(tokens: &mut Vec<TokenWithSpan>) -> SqlResult<()> {
@@ -91,19 +92,37 @@ pub(crate) fn abort(tokens: &mut [TokenWithSpan]) {
     }
 }
 
-/// DuckDB's `PRAGMA name = value` as `SET name = value`, and `PRAGMA show_tables` as SHOW TABLES; the tokens have no blanks.
-pub(crate) fn pragmas(tokens: &mut [TokenWithSpan]) {
+/// DuckDB's `PRAGMA name = value` as `SET name = value`, `PRAGMA show_tables` as SHOW TABLES and `PRAGMA table_info('t')` as a query; the
+/// tokens have no blanks.
+pub(crate) fn pragmas(tokens: &mut Vec<TokenWithSpan>) {
     if keyword(tokens.first()) != Some(Keyword::PRAGMA) {
         return;
     }
-    match tokens {
+    let named = |wanted: &str| matches!(tokens.get(1).map(|it| &it.token), Some(Token::Word(it)) if it.value.eq_ignore_ascii_case(wanted));
+    let (shows, tells) = (named("show_tables"), named("table_info"));
+    match &mut tokens[..] {
         [pragma, _, sign, ..] if sign.token == Token::Eq => {
             pragma.token = word("SET", None, Keyword::SET);
         }
-        [pragma, name] if matches!(&name.token, Token::Word(it) if it.value.eq_ignore_ascii_case("show_tables")) =>
-        {
+        [pragma, name] if shows => {
             pragma.token = word("SHOW", None, Keyword::SHOW);
             name.token = word("TABLES", None, Keyword::TABLES);
+        }
+        [pragma, name, open, table, close]
+            if tells && open.token == Token::LParen && close.token == Token::RParen =>
+        {
+            let span = pragma.span;
+            name.token = word("pragma_table_info", None, Keyword::NoKeyword);
+            // A name means the text of it.
+            if let Token::Word(it) = &table.token {
+                table.token = Token::SingleQuotedString(it.value.clone());
+            }
+            let all = [
+                word("SELECT", None, Keyword::SELECT),
+                Token::Mul,
+                word("FROM", None, Keyword::FROM),
+            ];
+            tokens.splice(0..1, all.map(|token| TokenWithSpan { token, span }));
         }
         _ => {}
     }
@@ -224,6 +243,46 @@ pub(crate) fn order_operators(tokens: &mut Vec<TokenWithSpan>) {
     }
 }
 
+/// Whether a column has the type that says that it has none.
+pub(crate) fn has_no_type(column: &ast::ColumnDef) -> bool {
+    column.data_type.to_string().trim_matches('"') == NO_TYPE
+}
+
+/// Gives DuckDB's `a AS (b * 2)`, a generated column without a type, that type; the tokens have no blanks.
+pub(crate) fn untyped_generated(tokens: &mut Vec<TokenWithSpan>) {
+    use Keyword::{ALWAYS, AS, CREATE, GENERATED, TABLE};
+    let is_table = tokens.iter().take(5).any(|it| keyword(Some(it)) == Some(TABLE));
+    if keyword(tokens.first()) != Some(CREATE) || !is_table {
+        return;
+    }
+    let (mut depth, mut names) = (0_usize, Vec::new());
+    for at in 0..tokens.len() {
+        match tokens[at].token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        let begins = depth == 1 && matches!(tokens[at].token, Token::LParen | Token::Comma);
+        if begins && matches!(tokens.get(at + 1).map(|it| &it.token), Some(Token::Word(_))) {
+            let word = |place: usize| keyword(tokens.get(at + place));
+            let is_short = word(2) == Some(AS);
+            if is_short || word(2) == Some(GENERATED) && word(3) == Some(ALWAYS) {
+                names.push(at + 1);
+            }
+        }
+    }
+    for at in names.into_iter().rev() {
+        put_no_type(tokens, at);
+    }
+}
+
+/// Puts the type that says that there is none behind a name.
+fn put_no_type(tokens: &mut Vec<TokenWithSpan>, name: usize) {
+    let span = tokens[name].span;
+    let token = word(NO_TYPE, Some('"'), Keyword::NoKeyword);
+    tokens.insert(name + 1, TokenWithSpan { token, span });
+}
+
 /// Gives the columns of `CREATE TABLE t (a, b) AS` the type that says that they have none; the tokens have no blanks.
 pub(crate) fn untyped_columns(tokens: &mut Vec<TokenWithSpan>) {
     use Keyword::{CREATE, EXISTS, TABLE};
@@ -255,8 +314,6 @@ pub(crate) fn untyped_columns(tokens: &mut Vec<TokenWithSpan>) {
         }
     }
     for at in names.into_iter().rev() {
-        let span = tokens[at].span;
-        let token = word(NO_TYPE, Some('"'), Keyword::NoKeyword);
-        tokens.insert(at + 1, TokenWithSpan { token, span });
+        put_no_type(tokens, at);
     }
 }

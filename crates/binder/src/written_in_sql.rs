@@ -2,13 +2,17 @@
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{self, Expr, Ident, SelectItem, SetExpr, VisitorMut, visit_expressions_mut};
+use sqlparser::ast::{
+    self, Expr, Ident, SelectItem, SetExpr, TableAlias, TableFactor, VisitorMut,
+    visit_expressions_mut,
+};
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::Token;
-use types::SqlResult;
+use types::{SqlError, SqlResult};
 
 use crate::dialect::Postgres;
 use crate::syntax::{NESTED_MAX, syntax};
+use crate::{catalog_tables, named_parts, percentile_lists};
 
 /// The words of PostgreSQL that are quoted as names, of those that tables and columns are often called.
 const QUOTED: [&str; 24] = [
@@ -20,16 +24,24 @@ const QUOTED: [&str; 24] = [
 /// Whether a statement with such tokens, one behind the other, may call one of these: the walk is for those alone.
 pub(crate) fn is_about(name: &Token, behind: &Token) -> bool {
     let Token::Word(word) = name else { return false };
-    *behind == Token::LParen && is_known(&word.value.to_lowercase())
+    let name = || word.value.to_lowercase();
+    *behind == Token::LParen && (is_known(&name()) || catalog_tables::is_known(&name()))
 }
 
 pub(crate) fn is_known(name: &str) -> bool {
-    matches!(name, "pg_size_pretty" | "quote_ident") || forms(name).is_some()
+    matches!(
+        name,
+        "pg_size_pretty" | "quote_ident" | "date_part" | "datepart" | "regexp_extract_all"
+    ) || percentile_lists::takes_share(name)
+        || forms(name).is_some()
 }
 
 /// Puts what they stand for in the places of calls. In a select list a call gives its name to the column.
 pub(crate) fn expanded(statement: &mut impl ast::VisitMut) -> SqlResult<()> {
     let _ = statement.visit(&mut Naming);
+    if let ControlFlow::Break(error) = statement.visit(&mut Tables) {
+        return Err(error);
+    }
     let flow = visit_expressions_mut(statement, |expr| {
         let Expr::Function(call) = expr else { return ControlFlow::Continue(()) };
         match of_call(call).map(|text| parsed(&text)) {
@@ -45,6 +57,62 @@ pub(crate) fn expanded(statement: &mut impl ast::VisitMut) -> SqlResult<()> {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(error) => Err(error),
     }
+}
+
+/// Puts the queries of functions in FROM in the places of their calls.
+struct Tables;
+
+impl VisitorMut for Tables {
+    type Break = SqlError;
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<SqlError> {
+        let Some((name, text)) = of_table(factor) else { return ControlFlow::Continue(()) };
+        let subquery = match parsed_query(&text) {
+            Ok(it) => it,
+            Err(error) => return ControlFlow::Break(error),
+        };
+        let (TableFactor::Table { alias, .. } | TableFactor::Function { alias, .. }) = factor
+        else {
+            return ControlFlow::Continue(());
+        };
+        let own = TableAlias {
+            explicit: false,
+            name: Ident::with_quote('"', name),
+            columns: Vec::new(),
+            at: None,
+        };
+        let alias = Some(alias.take().unwrap_or(own));
+        *factor = TableFactor::Derived { lateral: true, subquery, alias, sample: None };
+        ControlFlow::Continue(())
+    }
+}
+
+/// The name of a function in FROM and its query.
+fn of_table(factor: &TableFactor) -> Option<(String, String)> {
+    let (name, arguments) = match factor {
+        TableFactor::Table { name, args: Some(args), with_ordinality: false, .. } => {
+            (name, &args.args)
+        }
+        TableFactor::Function { name, args, with_ordinality: false, .. } => (name, args),
+        _ => return None,
+    };
+    let [name] = &name.0[..] else { return None };
+    let name = name.as_ident()?.value.to_lowercase();
+    if !catalog_tables::is_known(&name) {
+        return None;
+    }
+    let argument = |it: &ast::FunctionArg| match it {
+        ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(it)) => Some(it.to_string()),
+        _ => None,
+    };
+    let arguments: Vec<String> = arguments.iter().map(argument).collect::<Option<_>>()?;
+    let text = catalog_tables::query_of(&name, &arguments)?;
+    Some((name, text))
+}
+
+fn parsed_query(text: &str) -> SqlResult<Box<ast::Query>> {
+    let parser = Parser::new(&Postgres).with_recursion_limit(NESTED_MAX);
+    parser.try_with_sql(text).and_then(|mut it| it.parse_query()).map_err(|it| syntax(&it))
 }
 
 /// Names the columns that such calls are.
@@ -98,17 +166,29 @@ fn parsed(text: &str) -> SqlResult<Expr> {
 }
 
 fn of_call(call: &ast::Function) -> Option<String> {
+    if let Some(of_shares) = percentile_lists::expansion(&name_of(call)?, call) {
+        return Some(of_shares);
+    }
     let name = name_of(call).filter(|_| call.over.is_none() && call.filter.is_none())?;
     let ast::FunctionArguments::List(list) = &call.args else { return None };
     if list.duplicate_treatment.is_some() || !list.clauses.is_empty() {
         return None;
     }
-    let argument = |it: &ast::FunctionArg| match it {
-        ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(it)) => Some(it.to_string()),
+    let arguments = plain(list)?;
+    if let Some(of_names) = named_parts::expansion(&name, &arguments) {
+        return Some(of_names);
+    }
+    let arguments: Vec<String> = arguments.iter().map(|it| it.to_string()).collect();
+    expansion(&name, &arguments)
+}
+
+/// The arguments of a call that have neither names nor `*` among them.
+fn plain(list: &ast::FunctionArgumentList) -> Option<Vec<&Expr>> {
+    let argument = |it| match it {
+        &ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(ref it)) => Some(it),
         _ => None,
     };
-    let arguments: Vec<String> = list.args.iter().map(argument).collect::<Option<_>>()?;
-    expansion(&name, &arguments)
+    list.args.iter().map(argument).collect()
 }
 
 /// What a call of a function stands for; `None` for one that is none of these. Arguments are SQL, and may stand several times.
@@ -158,6 +238,7 @@ fn of_times(name: &str) -> Option<&'static [(usize, &'static str)]> {
         "monthname" => &[(1, "to_char({1}, 'FMMonth')")],
         "yearweek" => &[(1, "CAST(to_char({1}, 'IYYYIW') AS BIGINT)")],
         "date_add" => &[(2, "(({1}) + ({2}))")],
+        "nanosecond" => &[(1, "(CAST(extract(microseconds FROM {1}) AS BIGINT) * 1000)")],
         "epoch_us" => &[(1, "CAST(extract(epoch FROM {1}) * 1000000 AS BIGINT)")],
         "epoch_ns" => &[(1, "(CAST(extract(epoch FROM {1}) * 1000000 AS BIGINT) * 1000)")],
         "to_millennia" => &[(1, "(({1}) * INTERVAL '1000 years')")],
@@ -175,6 +256,8 @@ fn of_times(name: &str) -> Option<&'static [(usize, &'static str)]> {
         "to_microseconds" => &[(1, "(({1}) * INTERVAL '1 microsecond')")],
         "ago" => &[(1, "(now() - CAST({1} AS INTERVAL))")],
         "get_current_timestamp" => &[(0, "now()")],
+        // PostgreSQL's is a text without letters, DuckDB's is NULL.
+        "sleep_ms" => &[(1, "NULLIF(CAST(pg_sleep(({1}) / 1000.0) AS TEXT), '')")],
         _ => return None,
     })
 }
@@ -203,6 +286,7 @@ fn of_texts(name: &str) -> Option<&'static [(usize, &'static str)]> {
         "base64" | "to_base64" => &[(1, "encode(CAST({1} AS BYTEA), 'base64')")],
         "from_base64" => &[(1, "decode({1}, 'base64')")],
         "json_valid" => &[(1, "(({1}) IS JSON)")],
+        "json" => &[(1, "CAST({1} AS JSON)")],
         _ => return None,
     })
 }
@@ -210,6 +294,7 @@ fn of_texts(name: &str) -> Option<&'static [(usize, &'static str)]> {
 fn of_values(name: &str) -> Option<&'static [(usize, &'static str)]> {
     Some(match name {
         "add" => &[(2, "(({1}) + ({2}))")],
+        "count_star" => &[(0, "count(*)")],
         "subtract" => &[(2, "(({1}) - ({2}))")],
         "multiply" => &[(2, "(({1}) * ({2}))")],
         "divide" => &[(2, "(({1}) // ({2}))")],
@@ -220,6 +305,22 @@ fn of_values(name: &str) -> Option<&'static [(usize, &'static str)]> {
         "list_select" | "array_select" => {
             &[(2, "list_transform({2}, lambda \"the place\" : ({1})[\"the place\"])")]
         }
+        "list_where" | "array_where" => {
+            &[(2, "list_filter({1}, lambda \"the item\", \"the place\" : ({2})[\"the place\"])")]
+        }
+        "range" => &[
+            (1, "(CASE WHEN ({1}) IS NOT NULL THEN ARRAY(SELECT \"range\" FROM range({1})) END)"),
+            (
+                2,
+                "(CASE WHEN ({1}) IS NOT NULL AND ({2}) IS NOT NULL \
+                 THEN ARRAY(SELECT \"range\" FROM range({1}, {2})) END)",
+            ),
+            (
+                3,
+                "(CASE WHEN ({1}) IS NOT NULL AND ({2}) IS NOT NULL AND ({3}) IS NOT NULL \
+                 THEN ARRAY(SELECT \"range\" FROM range({1}, {2}, {3})) END)",
+            ),
+        ],
         "list_intersect" | "array_intersect" => &[(
             2,
             "list_distinct(list_filter({1}, lambda \"the item\" : \
@@ -228,6 +329,16 @@ fn of_values(name: &str) -> Option<&'static [(usize, &'static str)]> {
         "favg" => &[(1, "avg(CAST({1} AS DOUBLE PRECISION))")],
         "fsum" | "sumkahan" | "kahan_sum" => &[(1, "sum(CAST({1} AS DOUBLE PRECISION))")],
         "geomean" | "geometric_mean" => &[(1, "exp(avg(ln({1})))")],
+        // Without any weight it is what floats make of it.
+        "weighted_avg" | "wavg" => &[(
+            2,
+            "(CASE WHEN sum(CASE WHEN ({1}) IS NOT NULL THEN CAST({2} AS DOUBLE PRECISION) END) <> 0 \
+             THEN sum(CAST({1} AS DOUBLE PRECISION) * ({2})) \
+             / sum(CASE WHEN ({1}) IS NOT NULL THEN CAST({2} AS DOUBLE PRECISION) END) \
+             WHEN sum(CAST({1} AS DOUBLE PRECISION) * ({2})) > 0 THEN CAST('Infinity' AS DOUBLE PRECISION) \
+             WHEN sum(CAST({1} AS DOUBLE PRECISION) * ({2})) < 0 THEN CAST('-Infinity' AS DOUBLE PRECISION) \
+             WHEN sum(CAST({1} AS DOUBLE PRECISION) * ({2})) = 0 THEN CAST('NaN' AS DOUBLE PRECISION) END)",
+        )],
         "sem" => &[(1, "(stddev_pop({1}) / sqrt(count({1})))")],
         _ => return None,
     })

@@ -57,6 +57,7 @@ impl Session {
             self.notice(Notice::told("42P07", message));
             return Ok(done("CREATE TABLE"));
         }
+        self.decide_generated(&mut columns)?;
         let old = self.make_room(&name, or_replace, cancel)?;
         // Those of the table that goes; the new one may get its own under the same name.
         let sequences = self.owned(&name, None);

@@ -4,10 +4,10 @@
 //! of an error of its expression coming when a row is written and not when it is read.
 
 use binder::column_names::{has_subquery, names_column};
-use binder::{ExpressionChange, ParsedQuery};
+use binder::{ColumnDefinition, ExpressionChange, ParsedQuery};
 use stdx::sync::Arc;
 use storage::{ColumnChange, ColumnSchema, Rules, Table};
-use types::{ColumnId, ReferentialAction, SqlError, SqlResult, SqlState, names};
+use types::{ColumnId, DataType, ReferentialAction, SqlError, SqlResult, SqlState, names};
 
 use crate::column_values::{gives_others, reads_labels};
 use crate::constraints::quoted;
@@ -22,6 +22,27 @@ use crate::{CancelToken, Session};
 const INVALID_OBJECT: SqlState = SqlState("42P17");
 
 impl Session {
+    /// Gives generated columns that say no type those of their expressions.
+    pub(crate) fn decide_generated(&self, columns: &mut [ColumnDefinition]) -> SqlResult<()> {
+        let (open, known): (Vec<_>, Vec<_>) =
+            columns.iter_mut().partition(|it| it.data_type == DataType::Null);
+        if open.is_empty() {
+            return Ok(());
+        }
+        let null = |it: &&mut ColumnDefinition| {
+            format!("CAST(NULL AS {}) AS {}", it.data_type, quoted(&it.name))
+        };
+        let nulls: Vec<String> = known.iter().map(null).collect();
+        for column in open {
+            let expression = column.default.as_deref().unwrap_or("NULL");
+            let sql = format!("SELECT ({expression}) FROM (SELECT {}) t", nulls.join(", "));
+            let plan = plan_plain(&queried(&sql)?, &StatementCatalog::new(self))?.plan;
+            let data_type = plan.output.first().map(|it| it.data_type);
+            column.data_type = data_type.unwrap_or(DataType::Text);
+        }
+        Ok(())
+    }
+
     /// Whether the expressions of generated columns are ones that may be: of other columns of the row alone, and always the
     /// same.
     pub(crate) fn check_generated(&self, table: &Table) -> SqlResult<()> {

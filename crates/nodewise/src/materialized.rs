@@ -36,7 +36,8 @@ impl Session {
             return Ok(done("CREATE MATERIALIZED VIEW"));
         }
         self.snapshot().check_free_relation(&name)?;
-        let BoundView { query, levels, columns, uses, .. } = self.bound_view(&query, &columns)?;
+        let BoundView { query, levels, columns, uses, .. } =
+            self.bound_view(&query, &columns, cancel)?;
         if uses.iter().any(|it| names::is_temporary(&it.name)) {
             let message = "materialized views must not use temporary tables or views";
             return Err(SqlError::unsupported(message));

@@ -187,7 +187,7 @@ impl Session {
                     false => plan_query(&it, &[], &catalog).map(|it| it.plan.output),
                 });
                 match &trial {
-                    Err(_) if !binder::files::files_in(query).is_empty() => {}
+                    Err(_) if !binder::files::files_under(query, &catalog)?.is_empty() => {}
                     Err(_) if error.state != SqlState::FEATURE_NOT_SUPPORTED => return Err(error),
                     _ => {}
                 }

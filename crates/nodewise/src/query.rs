@@ -160,21 +160,20 @@ impl Session {
         Ok((context, needs_place))
     }
 
-    /// Loads the files that a query names in place of tables.
+    /// Loads the files that a query, or a view that it names, has in place of tables.
     pub(crate) fn load_files(
         &self,
         query: &ParsedQuery,
         catalog: &StatementCatalog<'_>,
         cancel: &CancelToken,
     ) -> SqlResult<()> {
-        let mut files = binder::files::files_in(query);
-        files.retain(|it| !catalog.has_file(it));
+        let mut files = binder::files::files_under(query, catalog)?;
+        files.retain(|it| !catalog.has_file(&it.0));
         if files.is_empty() {
             return Ok(());
         }
         self.check_files(false)?;
-        let used = binder::files::UsedColumns::of(query);
-        for path in files {
+        for (path, used) in files {
             let opened = Opened::open(&path, &self.settings.client.zone())?;
             let wanted = |column: &str| used.contains(column);
             let load = |context: &BuildContext<'_>| opened.load(&path, &wanted, context);

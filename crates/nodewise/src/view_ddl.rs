@@ -50,7 +50,8 @@ impl Session {
             (Some(_), true, _) => {}
             _ => snapshot.check_free_relation(&name)?,
         }
-        let BoundView { query, levels, columns, uses, .. } = self.bound_view(&query, &columns)?;
+        let BoundView { query, levels, columns, uses, .. } =
+            self.bound_view(&query, &columns, cancel)?;
         let is_above = uses.iter().any(|it| names::is_temporary(&it.name));
         if is_above && !names::is_temporary(&name) {
             // What it is made of goes with the session, and so does it.
@@ -84,8 +85,14 @@ impl Session {
         Ok(done("CREATE VIEW"))
     }
 
-    pub(crate) fn bound_view(&self, query: &ParsedQuery, names: &[String]) -> SqlResult<BoundView> {
+    pub(crate) fn bound_view(
+        &self,
+        query: &ParsedQuery,
+        names: &[String],
+        cancel: &CancelToken,
+    ) -> SqlResult<BoundView> {
         let catalog = StatementCatalog::new(self);
+        self.load_files(query, &catalog, cancel)?;
         let interrupt = catalog.interrupt();
         let check = || interrupt.check();
         let now = catalog.wall_clock();

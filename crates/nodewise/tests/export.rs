@@ -324,3 +324,76 @@ fn nested_columns_come_back_from_files() {
         rows(&mut first, "SELECT p::text, m::text, l::text FROM nested ORDER BY id")
     );
 }
+
+#[test]
+fn row_groups_and_compressions_of_parquet_are_as_said() {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    let (scratch, mut session) = (Scratch::new("style"), session("laptop"));
+    fs::create_dir_all(&scratch.0).unwrap();
+    let copy = |options: &str| {
+        scratch.sql(&format!(
+            "COPY (SELECT i, i % 7 AS j FROM generate_series(1, 10000) i) TO 'DIR/x.parquet' (FORMAT parquet{options})"
+        ))
+    };
+    for (options, groups, codec) in [
+        ("", 1, "SNAPPY"),
+        (", ROW_GROUP_SIZE 3000", 4, "SNAPPY"),
+        (", ROW_GROUP_SIZE 10000, COMPRESSION zstd, COMPRESSION_LEVEL 3", 1, "ZSTD(ZstdLevel(1))"),
+        (", CODEC 'uncompressed'", 1, "UNCOMPRESSED"),
+    ] {
+        session.execute(&copy(options)).unwrap();
+        let file = fs::File::open(scratch.0.join("x.parquet")).unwrap();
+        let metadata = SerializedFileReader::new(file).unwrap().metadata().clone();
+        assert_eq!(metadata.num_row_groups(), groups, "{options}");
+        let column = metadata.row_group(0).column(0);
+        assert_eq!(format!("{:?}", column.compression()), codec, "{options}");
+        let sums = scratch.sql("SELECT count(*), sum(i), sum(j) FROM 'DIR/x.parquet'");
+        assert_eq!(rows(&mut session, &sums), ["10000|50005000|29998"]);
+    }
+    assert_eq!(state(&mut session, &copy(", ROW_GROUP_SIZE 0")), "22023");
+    assert_eq!(state(&mut session, &copy(", CODEC 'lzo'")), "22023");
+    assert_eq!(state(&mut session, &copy(", DELIMITER ','")), "0A000");
+}
+
+#[test]
+fn csv_without_quotes_is_written_as_it_is() {
+    let (scratch, mut session) = (Scratch::new("plain"), session("laptop"));
+    fs::create_dir_all(&scratch.0).unwrap();
+    let copy =
+        scratch.sql("COPY (SELECT '{\"a\": 1, \"b\": 2}') TO 'DIR/x.csv' (FORMAT csv, QUOTE '')");
+    session.execute(&copy).unwrap();
+    assert_eq!(scratch.read("x.csv"), "{\"a\": 1, \"b\": 2}\n");
+    session.execute("CREATE TABLE t (a TEXT, b TEXT)").unwrap();
+    let from = scratch.sql("COPY t FROM 'DIR/x.csv' (FORMAT csv, QUOTE '', DELIMITER ',')");
+    session.execute(&from).unwrap();
+    assert_eq!(rows(&mut session, "SELECT * FROM t"), ["{\"a\": 1| \"b\": 2}"]);
+    let both = scratch.sql("COPY t TO 'DIR/y.csv' (FORMAT csv, QUOTE '', ESCAPE '!')");
+    assert_eq!(state(&mut session, &both), "22023");
+}
+
+#[test]
+fn a_view_of_a_file_reads_it_anew() {
+    let (scratch, mut session) = (Scratch::new("view"), session("laptop"));
+    fs::create_dir_all(&scratch.0).unwrap();
+    fs::write(scratch.0.join("x.csv"), "a,B\n1,x\n2,y\n").unwrap();
+    session.execute(&scratch.sql("CREATE VIEW v AS FROM read_csv('DIR/x.csv')")).unwrap();
+    let lower = scratch.sql("SELECT b, x.B FROM 'DIR/x.csv' x WHERE b <> 'y' GROUP BY b, x.\"B\"");
+    assert_eq!(rows(&mut session, &lower), ["x|x"]);
+    session.execute("CREATE VIEW w AS SELECT a + 1 AS n FROM v; CREATE TABLE t (a INT)").unwrap();
+    assert_eq!(rows(&mut session, "SELECT a, \"B\" FROM v ORDER BY a"), ["1|x", "2|y"]);
+    assert_eq!(
+        rows(&mut session, "SELECT v.\"B\", n FROM v JOIN w ON n = a + 1 ORDER BY n"),
+        ["x|2", "y|3"]
+    );
+    fs::write(scratch.0.join("x.csv"), "a,B\n7,z\n").unwrap();
+    assert_eq!(rows(&mut session, "SELECT * FROM w"), ["8"]);
+    session.execute("INSERT INTO t SELECT n FROM w").unwrap();
+    assert_eq!(rows(&mut session, "SELECT a FROM t"), ["8"]);
+    session.execute("PREPARE p AS SELECT a FROM v WHERE a > $1").unwrap();
+    assert_eq!(rows(&mut session, "EXECUTE p (1)"), ["7"]);
+    fs::write(scratch.0.join("x.csv"), "a,B\n7.5,z\n").unwrap();
+    assert_eq!(state(&mut session, "SELECT * FROM v"), "42P16");
+    fs::remove_file(scratch.0.join("x.csv")).unwrap();
+    assert_eq!(state(&mut session, "SELECT * FROM w"), "58P01");
+    session.execute("DROP VIEW v CASCADE").unwrap();
+}

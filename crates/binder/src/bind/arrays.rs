@@ -412,7 +412,7 @@ impl<'a> Binder<'a> {
             ("list_extract" | "list_element" | "array_extract", [array, place])
                 if is_array(array) =>
             {
-                Some(self.invoke(Function::ArrayItem, vec![array.clone(), place.clone()], whole))
+                Some(self.list_item(array, place, whole))
             }
             ("list_slice" | "array_slice", [text, _, _])
                 if text.data_type.is_text() || text.data_type == DataType::Null =>
@@ -429,6 +429,33 @@ impl<'a> Binder<'a> {
 }
 
 impl<'a> Binder<'a> {
+    /// DuckDB's `list_extract`, which counts places below zero from the end.
+    fn list_item(&mut self, array: &Expr, place: &Expr, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        let is_known = matches!(super::constant(place), Some(Value::Integer(it)) if *it >= 0);
+        if is_known || !place.data_type.is_integer() {
+            return self.invoke(Function::ArrayItem, vec![array.clone(), place.clone()], whole);
+        }
+        let (copy, again) = (self.copy(array)?, self.copy(place)?);
+        let place = fold_cast(place.clone(), DataType::BigInt);
+        let count = self.invoke(Function::Cardinality, vec![copy], whole)?;
+        let again = fold_cast(again, DataType::BigInt);
+        let one = Expr::literal(Value::Integer(1), DataType::BigInt);
+        let sum = |this: &mut Self, a, b| {
+            let wrong = || Err(SqlError::internal("places do not add up"));
+            this.calculate(BinaryOperator::Add, a, b).unwrap_or_else(wrong)
+        };
+        let behind = sum(self, fold_cast(count, DataType::BigInt), one)?;
+        let from_end = sum(self, behind, again)?;
+        let zero = Expr::literal(Value::Integer(0), DataType::BigInt);
+        let is_below = compare(BinaryOperator::Less, place.clone(), zero);
+        let kind = ExprKind::Case {
+            branches: vec![(is_below, from_end)],
+            otherwise: Some(Box::new(place)),
+        };
+        let place = Expr { kind, data_type: DataType::BigInt };
+        self.invoke(Function::ArrayItem, vec![array.clone(), place], whole)
+    }
+
     /// DuckDB's `list_has_all`: NULL among what is looked for does not count, unlike for `@>`.
     fn has_all(&mut self, a: &Expr, b: &Expr, whole: &'a ast::Expr) -> SqlResult<Expr> {
         let plain = self.invoke(Function::ArrayContains, vec![a.clone(), b.clone()], whole)?;

@@ -36,7 +36,7 @@ impl<'a> Binder<'a> {
             return of_rows;
         }
         let mut arguments = plain_arguments(call, whole)?;
-        if name == "grouping" {
+        if matches!(&*name, "grouping" | "grouping_id") {
             return self.grouping_call(&arguments, whole);
         }
         let function = functions::lookup(&name);

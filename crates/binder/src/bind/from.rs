@@ -389,7 +389,7 @@ impl<'a> Binder<'a> {
         let function = match &parts[..] {
             [function] => function,
             [schema, function] if schema == "pg_catalog" => function,
-            _ => return Err(unsupported("this function in FROM", name)),
+            _ => return Err(no_function(name)),
         };
         match &**function {
             it if is_series(it) => {
@@ -402,7 +402,8 @@ impl<'a> Binder<'a> {
             }
             // No table is a part of another.
             "pg_partition_ancestors" => self.no_rows(function, with_ordinality, alias),
-            _ => Err(unsupported("this function in FROM", name)),
+            it if is_of_values(it) => Err(unsupported("this function in FROM", name)),
+            _ => Err(no_function(name)),
         }
     }
 
@@ -447,17 +448,21 @@ impl<'a> Binder<'a> {
                 None => self.derived(answer, Some(&named)),
             };
         }
-        if is_file && self.resolved.is_some() {
-            return Err(unsupported("a view of a file", name));
+        // No file is a relation that a view depends on.
+        let resolved = if is_file { self.resolved.take() } else { None };
+        let found = self.relation(schema.as_deref(), &key).map_err(|it| at(it, name));
+        if is_file {
+            self.resolved = resolved;
         }
-        let (rel, frame) = self.relation(schema.as_deref(), &key).map_err(|it| at(it, name))?;
-        if schema.as_deref().is_none_or(|it| it == "pg_temp") {
+        let (rel, frame) = found?;
+        if !is_file && schema.as_deref().is_none_or(|it| it == "pg_temp") {
             self.note_schema(name, &frame);
         }
-        match alias {
-            None => Ok((rel, frame)),
-            Some(alias) => self.renamed(rel, frame.all(), alias),
-        }
+        let (rel, frame) = match alias {
+            None => (rel, frame),
+            Some(alias) => self.renamed(rel, frame.all(), alias)?,
+        };
+        Ok((rel, if is_file { frame.with_lower_names() } else { frame }))
     }
 
     /// A table or a view of the catalog.
@@ -570,6 +575,16 @@ impl<'a> Binder<'a> {
         let relation = Relation { name: Some(ident(&alias.name)), schema: None, columns };
         Ok((rel, Frame::of(relation)))
     }
+}
+
+/// Whether a function has one value, which PostgreSQL takes for a row in FROM.
+fn is_of_values(name: &str) -> bool {
+    functions::lookup(name).is_some() || super::aggregate_names::by_name(name).is_some()
+}
+
+fn no_function(name: &ObjectName) -> SqlError {
+    let message = format!("function {name} does not exist");
+    at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), name)
 }
 
 fn using_column(frame: &Frame, name: &Ident, side: &str) -> SqlResult<Attr> {

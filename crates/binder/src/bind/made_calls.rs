@@ -238,6 +238,18 @@ fn duckdb_type(data_type: DataType) -> String {
         DataType::Bytea => "BLOB".to_owned(),
         it if it.is_text() => "VARCHAR".to_owned(),
         DataType::Array(element) => format!("{}[]", duckdb_type(element.data_type())),
+        DataType::Struct(of) if !of.is_row() => {
+            let field = |it: &types::structs::Field| {
+                format!("{} {}", crate::syntax::quoted_name(&it.name), duckdb_type(it.data_type))
+            };
+            let fields: Vec<String> = of.fields().iter().map(field).collect();
+            format!("STRUCT({})", fields.join(", "))
+        }
+        DataType::Map(entry) => {
+            let types: Vec<String> =
+                entry.fields().iter().map(|it| duckdb_type(it.data_type)).collect();
+            format!("MAP({})", types.join(", "))
+        }
         other => other.to_string(),
     }
 }

@@ -141,8 +141,7 @@ impl<'a> Binder<'a> {
         for (column, value) in columns.iter().zip(values) {
             let own = match (&column.alias, &column.expr) {
                 (Some(alias), _) => ident(alias),
-                (None, ast::Expr::Identifier(name)) => ident(name),
-                (None, other) => other.to_string(),
+                (None, other) => super::names::of_expression(other),
             };
             let is_it = Expr::predicate(
                 BinaryOperator::Equal,

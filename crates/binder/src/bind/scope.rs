@@ -23,7 +23,8 @@ pub(super) struct Frame {
     hidden: AttrSet,
     /// Relations that only a name before the column means: `old` and `new` in RETURNING.
     aside: Vec<Relation>,
-    /// Functions in FROM whose rows are single values: their names mean those, where they mean no column.
+    /// Functions in FROM whose rows are single values: their names mean those, where they mean no column; and columns of files by
+    /// their names without capitals.
     values: Vec<Named>,
 }
 
@@ -230,6 +231,16 @@ impl Frame {
         }
     }
 
+    /// Lets the columns of a file, which keep the case in which they are written, be meant by names without capitals, too.
+    pub fn with_lower_names(mut self) -> Self {
+        let lower = |it: Named| {
+            let name = it.name.to_lowercase();
+            (name != it.name).then_some(Named { name, attr: it.attr })
+        };
+        self.values.extend(self.all().into_iter().filter_map(lower));
+        self
+    }
+
     /// Lets the name of the only relation, of one column, mean its values.
     pub fn with_value(mut self) -> Self {
         if let [relation] = &self.relations[..]
@@ -253,7 +264,15 @@ impl Frame {
         if self.called(schema, relation) > 1 {
             return Ok(Meaning::Several);
         }
-        Ok(found.columns.find(&folded(name), &AttrSet::default()))
+        let name = folded(name);
+        Ok(match found.columns.find(&name, &AttrSet::default()) {
+            Meaning::Nothing => {
+                let is_own = |it: &&Named| found.columns.iter().any(|own| own.1 == it.attr);
+                let lower = self.values.iter().filter(|it| it.name == name).filter(is_own);
+                lower.map(|it| Meaning::Column(it.attr)).fold(Meaning::Nothing, Meaning::and)
+            }
+            known => known,
+        })
     }
 
     /// How many relations have a name: tables of one name may be in several schemas.

@@ -170,7 +170,7 @@ impl<'a> Binder<'a> {
                 return Err(none());
             }
             if exclusive {
-                return Err(unsupported("range of points of time", node));
+                self.leave_out_moment(&mut bound, node)?;
             }
             return self.series_of_moments(bound, level.input);
         }
@@ -250,6 +250,31 @@ impl<'a> Binder<'a> {
         if let Some(last) = self.calculate(BinaryOperator::Subtract, end, one) {
             bound[1] = last?;
         }
+        Ok(())
+    }
+
+    /// The last moment of a series that ends before its end; days are points of time of DuckDB's `range`.
+    fn leave_out_moment(&mut self, bound: &mut [Expr], node: &impl Spanned) -> SqlResult<()> {
+        let back = match super::constant(&bound[2]) {
+            Some(Value::Decimal { unscaled, .. }) if *unscaled > 0 => "-1 microsecond",
+            Some(Value::Decimal { unscaled, .. }) if *unscaled < 0 => "1 microsecond",
+            // None is as long as that, which is told where the series is made.
+            Some(_) => return Ok(()),
+            None => return Err(unsupported("range by a step that is no constant", node)),
+        };
+        for it in &mut bound[..2] {
+            if it.data_type == DataType::Date {
+                *it = super::coercion::fold_cast(it.clone(), DataType::Timestamp);
+            }
+        }
+        let open = bound[1].data_type == DataType::Null;
+        let end = match open {
+            true => self.coerce_unknown(bound[1].clone(), bound[0].data_type)?,
+            false => bound[1].clone(),
+        };
+        let text = Expr::literal(Value::Text(back.into()), DataType::Null);
+        let span = self.coerce_unknown(text, DataType::Interval)?;
+        bound[1] = self.later(end, span)?;
         Ok(())
     }
 

@@ -209,7 +209,9 @@ impl<'a> Binder<'a> {
         right: &'a ast::Expr,
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
+        let are_empty = [left, right].map(is_empty_list);
         let (left, right) = (self.expr(left)?, self.expr(right)?);
+        let [left, right] = beside_empty_list([left, right], are_empty);
         let (a, b) = (left.data_type, right.data_type);
         if let Some(of_json) = self.jsonb_operator(&left, &right, "||", whole) {
             return of_json;
@@ -308,5 +310,31 @@ fn escape_of(value: &ast::Value, whole: &ast::Expr) -> SqlResult<Option<char>> {
             let error = SqlError::new(SqlState("22025"), message);
             Err(at(error.with_hint("escape string must be empty or one character"), whole))
         }
+    }
+}
+
+/// Whether an expression is `[]`, whose type what is beside it tells.
+fn is_empty_list(expr: &ast::Expr) -> bool {
+    matches!(expr, ast::Expr::Array(it) if it.elem.is_empty() && !it.named)
+}
+
+/// Two operands of `||`, of which `[]` is an array of what the other is.
+fn beside_empty_list(both: [Expr; 2], are_empty: [bool; 2]) -> [Expr; 2] {
+    let of = |it: &Expr| match it.data_type {
+        DataType::Null => DataType::Text.array(),
+        it if it.element().is_some() => Some(it),
+        it => it.array(),
+    };
+    let [left, right] = both;
+    match are_empty {
+        [true, false] => match of(&right) {
+            Some(array) => [super::literal::empty_array(array), right],
+            None => [left, right],
+        },
+        [false, true] => match of(&left) {
+            Some(array) => [left, super::literal::empty_array(array)],
+            None => [left, right],
+        },
+        _ => [left, right],
     }
 }

@@ -29,6 +29,8 @@ enum Fields {
     },
     /// Special characters have a backslash.
     Text { delimiter: char, null: String },
+    /// CSV without quotes: texts as they are, whatever is in them.
+    Plain { delimiter: char, null: String },
 }
 
 impl LineStyle {
@@ -42,7 +44,8 @@ impl LineStyle {
                 let style = CsvStyle { delimiter, null: text.null, quote, escape };
                 Fields::Csv { style, quoted: text.force_quote }
             }
-            _ => Fields::Text { delimiter, null: text.null },
+            Quoting::Backslash => Fields::Text { delimiter, null: text.null },
+            Quoting::None => Fields::Plain { delimiter, null: text.null },
         };
         let header = text.header == CopyHeader::Skipped;
         Ok(Self { fields, header, compression: text.compression })
@@ -78,6 +81,13 @@ impl LineStyle {
                 }
                 out.push('\n');
             }
+            Fields::Plain { delimiter, .. } => {
+                for (place, field) in schema.fields().iter().enumerate() {
+                    separate(place, *delimiter, &mut out);
+                    out.push_str(field.name());
+                }
+                out.push('\n');
+            }
         }
         out
     }
@@ -86,7 +96,7 @@ impl LineStyle {
     pub fn lines<'a>(&'a self, batch: &'a RecordBatch) -> LineWriter<'a> {
         let is_quoted = |name: &String| match &self.fields {
             Fields::Csv { quoted, .. } => quoted.iter().any(|it| it == "*" || it == name),
-            Fields::Text { .. } => false,
+            Fields::Text { .. } | Fields::Plain { .. } => false,
         };
         let schema = batch.schema_ref();
         let column = |(place, array): (usize, &'a arrow_array::ArrayRef)| WrittenColumn {
@@ -135,6 +145,10 @@ impl LineWriter<'_> {
                         true if column.is_quoted => style.push_quoted(&self.text, out),
                         true => style.push_field(&self.text, is_alone, out),
                     }
+                }
+                Fields::Plain { delimiter, null } => {
+                    separate(place, *delimiter, out);
+                    out.push_str(if is_there { &self.text } else { null });
                 }
                 Fields::Text { delimiter, null } => {
                     separate(place, *delimiter, out);

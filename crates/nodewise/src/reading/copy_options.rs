@@ -65,6 +65,8 @@ struct Said {
     delimiter: Option<u8>,
     null: Option<String>,
     quote: Option<u8>,
+    /// Whether there are no quotes: DuckDB's `QUOTE ''`.
+    unquoted: bool,
     escape: Option<u8>,
     header: Option<CopyHeader>,
     default: Option<String>,
@@ -161,6 +163,7 @@ impl Said {
         match name {
             "delimiter" => self.delimiter = Some(character()?),
             "null" => self.null = Some(value.to_owned()),
+            "quote" if value.is_empty() => self.unquoted = true,
             "quote" => self.quote = Some(character()?),
             "escape" => self.escape = Some(character()?),
             "header" => {
@@ -218,7 +221,11 @@ impl Said {
             let shown = char::from(delimiter);
             return Err(invalid(format!("COPY delimiter cannot be \"{shown}\"")));
         }
-        if is_csv && delimiter == quote {
+        let is_quoted = is_csv && !self.unquoted;
+        if self.unquoted && (self.escape.is_some() || !self.force_quote.is_empty()) {
+            return Err(invalid("COPY without quotes has no ESCAPE and no FORCE_QUOTE"));
+        }
+        if is_quoted && delimiter == quote {
             return Err(invalid("COPY delimiter and quote must be different"));
         }
         for (what, text) in [("NULL", Some(&null)), ("DEFAULT", self.default.as_ref())] {
@@ -227,7 +234,7 @@ impl Said {
                     format!("COPY delimiter character must not appear in the {what} specification");
                 return Err(invalid(message));
             }
-            if is_csv && text.is_some_and(|it| it.as_bytes().contains(&quote)) {
+            if is_quoted && text.is_some_and(|it| it.as_bytes().contains(&quote)) {
                 let message =
                     format!("CSV quote character must not appear in the {what} specification");
                 return Err(invalid(message));
@@ -240,7 +247,8 @@ impl Said {
             return Err(invalid("COPY REJECT_LIMIT requires ON_ERROR to be set to IGNORE"));
         }
         let quoting = match is_csv {
-            true => Quoting::Quotes { quote, escape: self.escape.unwrap_or(quote) },
+            true if is_quoted => Quoting::Quotes { quote, escape: self.escape.unwrap_or(quote) },
+            true => Quoting::None,
             false => Quoting::Backslash,
         };
         Ok(CopyText {

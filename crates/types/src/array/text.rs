@@ -1,6 +1,7 @@
 //! Arrays as PostgreSQL writes them: `{1,2}`, `{{a,NULL},{"b c",d}}`, `[0:1]={1,2}`.
 
 use std::fmt::Write;
+use std::str::Chars;
 
 use super::items::{
     DIMENSIONS_MAX, Dimension, Items, close, dimensions_behind, is_null, push_value,
@@ -89,7 +90,9 @@ fn is_space(it: char) -> bool {
 /// # Errors
 /// 22P02 for what is no array, 2202E for bounds that are none, 54000 for too many items or dimensions, and those of `read`.
 pub fn parse(text: &str, read: &mut dyn FnMut(&str) -> SqlResult<Value>) -> SqlResult<String> {
-    let mut reader = Reader { text, rest: text, items: String::new(), lengths: Vec::new(), read };
+    let in_braces = with_braces(text);
+    let rest = in_braces.as_deref().unwrap_or(text);
+    let mut reader = Reader { text, rest, items: String::new(), lengths: Vec::new(), read };
     reader.skip_spaces();
     let bounds = reader.bounds()?;
     if !reader.rest.starts_with('{') {
@@ -123,6 +126,61 @@ pub fn parse(text: &str, read: &mut dyn FnMut(&str) -> SqlResult<Value>) -> SqlR
     }
     close(&mut held, 0, &dimensions)?;
     Ok(held)
+}
+
+/// The text of a list as DuckDB writes it, `[1, NULL, 'a b']`, as PostgreSQL writes an array; `None` of any other.
+fn with_braces(text: &str) -> Option<String> {
+    let text = text.trim_matches(is_space);
+    if !text.starts_with('[') || !text.ends_with(']') {
+        return None;
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut letters = text.chars();
+    // Whether an item may begin here.
+    let mut begins = true;
+    while let Some(letter) = letters.next() {
+        match letter {
+            '[' => out.push('{'),
+            ']' => out.push('}'),
+            '{' | '}' => return None,
+            quote @ ('\'' | '"') if begins => {
+                put_between_quotes(&mut letters, quote, &mut out)?;
+                begins = false;
+                continue;
+            }
+            '"' => out.push_str("\\\""),
+            // Before a quote it says that the quote is meant, elsewhere itself.
+            '\\' => match letters.clone().next() {
+                Some('\'') => {}
+                Some('"') => {
+                    letters.next();
+                    out.push_str("\\\"");
+                }
+                _ => out.push_str("\\\\"),
+            },
+            other => out.push(other),
+        }
+        begins = matches!(letter, '[' | ',') || begins && is_space(letter);
+    }
+    Some(out)
+}
+
+/// Appends what stands up to a quote, with PostgreSQL's quotes around it; `None` where there is no such quote.
+fn put_between_quotes(letters: &mut Chars<'_>, quote: char, out: &mut String) -> Option<()> {
+    out.push('"');
+    loop {
+        match letters.next()? {
+            it if it == quote => break,
+            '\\' => {
+                out.push('\\');
+                out.push(letters.next()?);
+            }
+            '"' => out.push_str("\\\""),
+            other => out.push(other),
+        }
+    }
+    out.push('"');
+    Some(())
 }
 
 /// A text as a vector of the catalog: items with blanks between, from 0 on.

@@ -20,6 +20,28 @@ pub fn is_about(sql: &str) -> bool {
     SWITCHES.contains(&&*name) || BEGINNINGS.iter().any(|it| name.starts_with(it))
 }
 
+/// Whether a query looks inside: at DuckDB's plans, the segments and compressions of its files, and its log.
+pub fn is_look(sql: &str, expected: &[&str]) -> bool {
+    let sql = sql.to_ascii_lowercase();
+    let plans = ["physical_plan", "logical_opt", "logical_plan", "analyzed_plan"];
+    let is_plan = sql.trim_start().starts_with("explain")
+        && expected.iter().any(|line| plans.iter().any(|it| line.starts_with(it)));
+    is_plan || LOOKS.iter().any(|it| sql.contains(it))
+}
+
+/// Functions and views that tell what is inside, and procedures that ask for it.
+const LOOKS: [&str; 9] = [
+    "pragma_storage_info",
+    "pragma_metadata_info",
+    "duckdb_logs",
+    "duckdb_log_contexts",
+    "enable_logging",
+    "disable_logging",
+    "enable_profiling",
+    "disable_profiling",
+    "duckdb_external_file_cache",
+];
+
 /// How the names of whole families begin.
 const BEGINNINGS: [&str; 12] = [
     "debug_",
@@ -93,7 +115,16 @@ const SWITCHES: [&str; 51] = [
 
 #[cfg(test)]
 mod tests {
-    use super::is_about;
+    use super::{is_about, is_look};
+
+    #[test]
+    fn looks_inside_are_told_by_words_and_plans() {
+        let plan = ["physical_plan\t<REGEX>:.*HASH_JOIN.*"];
+        assert!(is_look("EXPLAIN SELECT 1", &plan) && !is_look("EXPLAIN SELECT 1", &[]));
+        assert!(!is_look("SELECT 1", &plan));
+        assert!(is_look("SELECT compression FROM pragma_storage_info('t')", &["Roaring"]));
+        assert!(is_look("CALL enable_logging()", &[]));
+    }
 
     #[test]
     fn switches_are_told_from_what_means_something() {

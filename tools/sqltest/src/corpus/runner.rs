@@ -288,9 +288,13 @@ impl State<'_, '_> {
 
     fn statement(&mut self, line: usize, expect: Expect, connection: &str, sql: &str) {
         let sql = self.variables.substitute(sql);
-        let is_inside = self.run.flavour == Flavour::DuckDb && duckdb_inside::is_about(&sql);
-        if is_inside && expect != Expect::Error {
-            return self.run.sink.skipped("a switch inside of DuckDB", 1);
+        if self.run.flavour == Flavour::DuckDb && expect != Expect::Error {
+            if duckdb_inside::is_about(&sql) {
+                return self.run.sink.skipped("a switch inside of DuckDB", 1);
+            }
+            if duckdb_inside::is_look(&sql, &[]) {
+                return self.run.sink.skipped("a look inside of DuckDB", 1);
+            }
         }
         if !self.begin(line, &sql) {
             return;
@@ -321,14 +325,18 @@ impl State<'_, '_> {
 
     fn query(&mut self, line: usize, query: &Query<'_>) {
         let sql = self.variables.substitute(query.sql);
-        if !self.begin(line, &sql) {
-            return;
-        }
         let flavour = self.run.flavour;
         let expected: Option<Vec<_>> = (query.expected.as_ref())
             .map(|it| it.iter().map(|line| self.variables.substitute(line)).collect());
         let expected: Option<Vec<&str>> =
             expected.as_ref().map(|it| it.iter().map(AsRef::as_ref).collect());
+        let lines = expected.as_deref().unwrap_or_default();
+        if flavour == Flavour::DuckDb && duckdb_inside::is_look(&sql, lines) {
+            return self.run.sink.skipped("a look inside of DuckDB", 1);
+        }
+        if !self.begin(line, &sql) {
+            return;
+        }
         let answer = match self.run.sessions.execute(query.connection, &sql) {
             Ok(answer) => answer,
             Err(error) => {
