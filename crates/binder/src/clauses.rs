@@ -261,10 +261,10 @@ pub(crate) fn create_index(index: &ast::CreateIndex) -> SqlResult<()> {
         // Whether it blocks others meanwhile changes nothing of what there is in the end.
         concurrently: _,
         if_not_exists,
-        include,
+        include: _,
         nulls_distinct,
         with,
-        predicate: _,
+        predicate,
         index_options,
         alter_options,
     } = index;
@@ -274,8 +274,10 @@ pub(crate) fn create_index(index: &ast::CreateIndex) -> SqlResult<()> {
     method(using.as_ref())?;
     refuse(
         &[
-            (!include.is_empty(), "an index that includes further columns"),
-            (*nulls_distinct == Some(false), "NULLS NOT DISTINCT"),
+            (
+                *nulls_distinct == Some(false) && predicate.is_some(),
+                "NULLS NOT DISTINCT of an index with WHERE",
+            ),
             (!with.is_empty(), "WITH (..) of an index"),
         ],
         &[
@@ -341,14 +343,11 @@ pub(crate) fn unique_key(key: &ast::UniqueConstraint) -> SqlResult<()> {
         columns: _,
         index_options,
         characteristics: _,
-        nulls_distinct,
+        nulls_distinct: _,
     } = key;
     let named = index_name.is_some() || index_type.is_some() || !index_options.is_empty();
     let spelt = !matches!(index_type_display, ast::KeyOrIndexDisplay::None);
-    refuse(
-        &[(matches!(nulls_distinct, ast::NullsDistinctOption::NotDistinct), "NULLS NOT DISTINCT")],
-        &[(named || spelt, "the index of a key is named by CONSTRAINT")],
-    )
+    refuse(&[], &[(named || spelt, "the index of a key is named by CONSTRAINT")])
 }
 
 /// FOREIGN KEY.

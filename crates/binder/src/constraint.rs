@@ -47,6 +47,8 @@ pub struct KeyDefinition {
     pub primary: bool,
     /// Until when it may be broken.
     pub deferral: Deferral,
+    /// NULLS NOT DISTINCT.
+    pub nulls_equal: bool,
 }
 
 /// CHECK of CREATE TABLE.

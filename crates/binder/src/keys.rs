@@ -36,14 +36,14 @@ fn of_column(
     all: &mut Constraints,
 ) -> SqlResult<()> {
     let (own, name) = (ident(&column.name), option.name.as_ref().map(ident));
-    let (primary, said) = match &option.option {
+    let (primary, said, nulls) = match &option.option {
         ast::ColumnOption::PrimaryKey(key) => {
             clauses::primary_key(key)?;
-            (true, &key.characteristics)
+            (true, &key.characteristics, &ast::NullsDistinctOption::None)
         }
         ast::ColumnOption::Unique(key) => {
             clauses::unique_key(key)?;
-            (false, &key.characteristics)
+            (false, &key.characteristics, &key.nulls_distinct)
         }
         ast::ColumnOption::Check(check) => {
             let name = name.or(check.name.as_ref().map(ident));
@@ -60,20 +60,21 @@ fn of_column(
         _ => return Ok(()),
     };
     let deferral = deferral(said.as_ref())?;
-    all.keys.push(KeyDefinition { name, columns: vec![own], primary, deferral });
+    let nulls_equal = matches!(nulls, ast::NullsDistinctOption::NotDistinct);
+    all.keys.push(KeyDefinition { name, columns: vec![own], primary, deferral, nulls_equal });
     Ok(())
 }
 
 /// What a constraint of a table asks.
 pub(crate) fn of_table(constraint: &TableConstraint, all: &mut Constraints) -> SqlResult<()> {
-    let (named, columns, primary, said) = match constraint {
+    let (named, columns, nulls, said) = match constraint {
         TableConstraint::PrimaryKey(it) => {
             clauses::primary_key(it)?;
-            (&it.name, &it.columns, true, &it.characteristics)
+            (&it.name, &it.columns, None, &it.characteristics)
         }
         TableConstraint::Unique(it) => {
             clauses::unique_key(it)?;
-            (&it.name, &it.columns, false, &it.characteristics)
+            (&it.name, &it.columns, Some(&it.nulls_distinct), &it.characteristics)
         }
         TableConstraint::Check(it) => {
             let name = it.name.as_ref().map(ident);
@@ -89,7 +90,9 @@ pub(crate) fn of_table(constraint: &TableConstraint, all: &mut Constraints) -> S
     };
     let columns = columns.iter().map(column_name).collect::<SqlResult<_>>()?;
     let (name, deferral) = (named.as_ref().map(ident), deferral(said.as_ref())?);
-    all.keys.push(KeyDefinition { name, columns, primary, deferral });
+    let nulls_equal = matches!(nulls, Some(ast::NullsDistinctOption::NotDistinct));
+    let primary = nulls.is_none();
+    all.keys.push(KeyDefinition { name, columns, primary, deferral, nulls_equal });
     Ok(())
 }
 
@@ -159,6 +162,8 @@ pub(crate) fn create_index(index: &ast::CreateIndex) -> SqlResult<Statement> {
         items: index.columns.iter().map(item).collect::<SqlResult<_>>()?,
         predicate: index.predicate.as_ref().map(ToString::to_string),
         unique: index.unique,
+        nulls_equal: index.nulls_distinct == Some(false),
+        included: index.include.iter().map(ident).collect(),
         if_not_exists: index.if_not_exists,
     })
 }

@@ -132,6 +132,10 @@ pub enum Statement {
         predicate: Option<String>,
         /// Whether no two rows may hold the same values.
         unique: bool,
+        /// NULLS NOT DISTINCT.
+        nulls_equal: bool,
+        /// Columns that are named with it and that it is not of.
+        included: Vec<String>,
         /// Whether an existing index is no error.
         if_not_exists: bool,
     },

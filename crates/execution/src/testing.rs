@@ -287,11 +287,9 @@ pub fn stored(columns: &[(DataType, Vec<Value>)], chunk: usize) -> Table {
         builder.push(order as u64, batch).unwrap();
     }
     let context = BuildContext::serial(&allocator);
-    let index = |place: usize| storage::TableIndex {
-        name: name(place).into(),
-        columns: vec![types::ColumnId(place as u16)],
-        kind: storage::IndexKind::Index,
-        deferral: types::Deferral::None,
+    let index = |place: usize| {
+        let columns = vec![types::ColumnId(place as u16)];
+        storage::TableIndex::new(name(place), columns, storage::IndexKind::Index)
     };
     let indexes = (0..columns.len()).map(index).collect();
     let rules = Arc::new(storage::Rules { indexes, ..Default::default() });

@@ -250,7 +250,7 @@ impl Session {
             let (goes, columns) = columns.split_at(usize::from(change.kind == ChangeKind::Merge));
             let width = if change.kind.has_rows() { table.columns.len() } else { 0 };
             let (row, asked) = columns.split_at(width);
-            let keys: usize = change.keys.iter().sum();
+            let keys: usize = change.keys.iter().map(|it| it.columns).sum();
             let (asked, _) = asked.split_at(asked.len() - keys);
             let (asked, checks) = asked.split_at(asked.len() - change.checks.len());
             for (name, truth) in change.checks.iter().zip(checks) {

@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 use arrow_schema::ArrowError;
-use binder::bind::ChangeKind;
+use binder::bind::{ChangeKind, KeyOfRow};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::planned_change::PlannedChange;
@@ -57,7 +57,7 @@ impl Positions {
 pub(crate) struct Seen {
     positions: Positions,
     /// The keys of new rows, by the number of the key.
-    keys: HashSet<(usize, String)>,
+    keys: HashSet<(usize, Vec<Option<String>>)>,
 }
 
 impl Seen {
@@ -120,15 +120,14 @@ impl Seen {
         self.positions.add(position)
     }
 
-    /// Whether no row before had one of the keys of a row. A key with NULL is like no other.
-    fn is_new(&mut self, keys: &[Vec<Cells<'_>>], row: usize) -> bool {
-        let text = |columns: &Vec<Cells<'_>>| -> Option<String> {
-            let cells = columns.iter().map(|it| it.text(row));
-            let cells = cells.map(|it| it.map(|it| format!("{}:{it}", it.len())));
-            cells.collect()
+    /// Whether no row before had one of the keys of a row. A key with NULL is like no other, unless NULL is like NULL in it.
+    fn is_new(&mut self, keys: &[(bool, Vec<Cells<'_>>)], row: usize) -> bool {
+        let texts = |(nulls_equal, columns): &(bool, Vec<Cells<'_>>)| {
+            let texts: Vec<Option<String>> = columns.iter().map(|it| it.text(row)).collect();
+            (*nulls_equal || texts.iter().all(Option::is_some)).then_some(texts)
         };
-        let own: Vec<(usize, String)> =
-            keys.iter().enumerate().filter_map(|it| Some((it.0, text(it.1)?))).collect();
+        let own: Vec<(usize, Vec<Option<String>>)> =
+            keys.iter().enumerate().filter_map(|it| Some((it.0, texts(it.1)?))).collect();
         if own.iter().any(|it| self.keys.contains(it)) {
             return false;
         }
@@ -137,11 +136,13 @@ impl Seen {
     }
 }
 
-/// The columns of each key of ON CONFLICT: the last of a batch.
-fn keys<'a>(change: &PlannedChange, batch: &'a RecordBatch) -> Vec<Vec<Cells<'a>>> {
-    let count: usize = change.keys.iter().sum();
+/// The columns of each key of ON CONFLICT, the last of a batch, and whether NULL is like NULL in it.
+fn keys<'a>(change: &PlannedChange, batch: &'a RecordBatch) -> Vec<(bool, Vec<Cells<'a>>)> {
+    let count: usize = change.keys.iter().map(|it| it.columns).sum();
     let mut columns = batch.columns()[batch.num_columns() - count..].iter();
-    let key = |width: &usize| columns.by_ref().take(*width).map(Cells::new).collect();
+    let key = |it: &KeyOfRow| {
+        (it.nulls_equal, columns.by_ref().take(it.columns).map(Cells::new).collect())
+    };
     change.keys.iter().map(key).collect()
 }
 

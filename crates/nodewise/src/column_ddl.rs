@@ -177,7 +177,7 @@ impl Session {
         let name = table.column(id).name.clone();
         self.release_views_of_column(&table.name, &name, cascade)?;
         let mut rules = Rules::clone(table.rules());
-        rules.indexes.retain(|it| !it.columns.contains(&id));
+        rules.indexes.retain(|it| !it.columns.contains(&id) && !it.included.contains(&id));
         rules.references.retain(|it| !it.columns.contains(&id));
         let rows = Arc::make_mut(&mut rules.rows);
         let mut kept = Vec::new();

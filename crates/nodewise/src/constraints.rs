@@ -48,7 +48,9 @@ impl Session {
         };
         check_free(table, rules, key.name.as_deref())?;
         let name = self.index_name(table, key.name.as_deref(), &suggested, rules)?;
-        rules.indexes.push(TableIndex { name: name.into(), columns, kind, deferral: key.deferral });
+        let (deferral, nulls_equal) = (key.deferral, key.nulls_equal);
+        let new = TableIndex { deferral, nulls_equal, ..TableIndex::new(name, columns, kind) };
+        rules.indexes.push(new);
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use crate::column_values::{gives_others, reads_labels};
 use crate::constraints::quoted;
 use crate::foreign_keys::queried;
 use crate::index_ddl::{NewIndex, check_key_type, key_column_of};
-use crate::index_text::said;
+use crate::index_text::{said, sql_of_expression};
 use crate::planning::plan_plain;
 use crate::sql_names::sql_path;
 use crate::statement_catalog::StatementCatalog;
@@ -43,12 +43,14 @@ impl Session {
                 (IndexItem::Column(name), None) => key_column_of(&current, name)?,
                 (IndexItem::Column(name), predicate) => {
                     key_column_of(&current, name)?;
-                    self.add_hidden(&current, &kept(&quoted(name), predicate), cancel)?
+                    let kept = kept(&quoted(name), predicate);
+                    self.add_hidden(&current, (name, &kept), cancel)?
                 }
                 (IndexItem::Expression(it), predicate) => {
                     let of = self.checked_type(&current, it, "index expression")?;
                     check_key_type(of)?;
-                    self.add_hidden(&current, &kept(it, predicate), cancel)?
+                    let item = (&*sql_of_expression(it), &*kept(it, predicate));
+                    self.add_hidden(&current, item, cancel)?
                 }
             });
         }
@@ -83,18 +85,18 @@ impl Session {
             .ok_or_else(|| SqlError::internal("an expression without a value"))
     }
 
-    /// Adds a hidden column with the values of an expression.
+    /// Adds a hidden column with the values of an expression, which an item of an index is kept as.
     fn add_hidden(
         &self,
         table: &Arc<Table>,
-        expression: &str,
+        (item, expression): (&str, &str),
         cancel: &CancelToken,
     ) -> SqlResult<ColumnId> {
         let data_type = self.checked_type(table, expression, "index expression")?;
         let id = ColumnId(table.columns.len() as u16);
         let values = ColumnSchema::new("value".to_owned(), data_type, true);
         let values = self.values_of_expression(table, &values, expression, cancel)?;
-        let schema = ColumnSchema::new(free_name(table), data_type, true);
+        let schema = ColumnSchema::new(free_name(table, item), data_type, true);
         let new = self.alter_column(table, &ColumnChange::Add(schema), Some(values), cancel)?;
         let mut rules = Rules::clone(new.rules());
         let rows = Arc::make_mut(&mut rules.rows);
@@ -148,16 +150,9 @@ impl Session {
         }
         let names_it = |it: &TableIndex| it.columns.iter().any(|it| hidden.contains(it));
         let definition = |it: &TableIndex| {
-            let (items, predicate) = said(table, it);
+            let (said, unique) = (said(table, it), it.kind.is_unique());
             let (name, table) = (Some(it.name.to_string()), table.name.clone());
-            NewIndex {
-                name,
-                table,
-                items,
-                predicate,
-                unique: it.kind.is_unique(),
-                if_not_exists: false,
-            }
+            NewIndex { name, table, said, unique, if_not_exists: false }
         };
         let mut rules = Rules::clone(table.rules());
         let taken = rules.indexes.iter().filter(|it| names_it(it)).map(definition).collect();
@@ -168,9 +163,12 @@ impl Session {
     }
 }
 
-/// A name of a hidden column that the table does not have.
-fn free_name(table: &Table) -> String {
-    let mut numbered = (1..).map(|it: u32| format!("\0expression {it}"));
-    let is_free = |it: &String| table.columns.iter().all(|column| column.name != *it);
-    numbered.find(is_free).unwrap_or_default()
+/// A name of a hidden column that the table does not have, which tells what the column holds ([`names::shown`]).
+fn free_name(table: &Table, item: &str) -> String {
+    let mut longer = (0..).map(|it| format!("\0{item}{}", "\0".repeat(it)));
+    let is_free = |it: &String| {
+        let lower = it.to_lowercase();
+        table.columns.iter().all(|column| column.name.to_lowercase() != lower)
+    };
+    longer.find(is_free).unwrap_or_default()
 }

@@ -1,13 +1,12 @@
 //! CREATE INDEX and DROP INDEX.
 
-use binder::IndexItem;
 use stdx::sync::Arc;
 use storage::{IndexKind, Rules, Table, TableDesign, TableIndex};
-use types::{ColumnId, DataType, Deferral, SqlError, SqlResult, SqlState, names};
+use types::{ColumnId, DataType, SqlError, SqlResult, SqlState, names};
 
 use crate::answer::done;
 use crate::durability::Operation;
-use crate::index_text::names_of;
+use crate::index_text::{Said, names_of};
 use crate::parallel::LoadProgress;
 use crate::{Answer, CancelToken, Session};
 
@@ -15,9 +14,7 @@ use crate::{Answer, CancelToken, Session};
 pub(crate) struct NewIndex {
     pub name: Option<String>,
     pub table: String,
-    pub items: Vec<IndexItem>,
-    /// The rows that it has, if not all.
-    pub predicate: Option<String>,
+    pub said: Said,
     pub unique: bool,
     pub if_not_exists: bool,
 }
@@ -34,16 +31,19 @@ impl Session {
             return Ok(done("CREATE INDEX"));
         }
         let own = names::bare(&old.name);
-        let suggested = distinct_names(&names_of(&index.items)?).join("_");
+        let suggested = distinct_names(&names_of(&index.said)?).join("_");
         let suggested = format!("{own}_{suggested}_idx");
         let name = self.index_name(&old, wished, &suggested, old.rules())?;
-        let name = name.into();
         let kind = if index.unique { IndexKind::UniqueIndex } else { IndexKind::Index };
-        let predicate = index.predicate.as_deref();
-        let columns = self.index_columns(&old.name, &index.items, predicate, cancel)?;
+        let Said { items, predicate, nulls_equal, included } = &index.said;
+        let columns = self.index_columns(&old.name, items, predicate.as_deref(), cancel)?;
         let old = self.existing(&old.name)?;
+        let column = |it: &String| column_of(&old, it);
+        let included = included.iter().map(column).collect::<SqlResult<_>>()?;
+        let nulls_equal = *nulls_equal;
         let mut rules = Rules::clone(old.rules());
-        rules.indexes.push(TableIndex { name, columns, kind, deferral: Deferral::None });
+        let new = TableIndex { nulls_equal, included, ..TableIndex::new(name, columns, kind) };
+        rules.indexes.push(new);
         self.apply_rules(&old, rules, cancel)?;
         Ok(done("CREATE INDEX"))
     }

@@ -36,9 +36,9 @@ impl Session {
         }
         let name = new.name.clone();
         let answer = self.create_table(new, cancel)?;
-        for ((items, predicate), unique) in indexes.into_iter().rev() {
+        for (said, unique) in indexes.into_iter().rev() {
             let (table, if_not_exists) = (name.clone(), false);
-            let index = NewIndex { name: None, table, items, predicate, unique, if_not_exists };
+            let index = NewIndex { name: None, table, said, unique, if_not_exists };
             self.create_index(&index, cancel)?;
         }
         for (column, text) in comments {
@@ -134,6 +134,7 @@ impl Session {
                             columns,
                             primary,
                             deferral: index.deferral,
+                            nulls_equal: index.nulls_equal,
                         });
                     }
                     kind => indexes.push((said(table, index), kind.is_unique())),

@@ -1,7 +1,7 @@
 //! A statement that changes rows, planned.
 
 use arrow_schema::SchemaRef;
-use binder::bind::{Asked, ChangeKind, RowLock};
+use binder::bind::{Asked, ChangeKind, KeyOfRow, RowLock};
 use plan::{ExprKind, Operator, OutputColumn, Plan, Source};
 use stdx::sync::{Arc, OnceLock};
 use storage::Table;
@@ -26,7 +26,7 @@ pub(crate) struct PlannedChange {
     /// The CHECK constraints whose truth the last columns are.
     pub checks: Vec<String>,
     /// How many columns each key of ON CONFLICT has, behind all others.
-    pub keys: Vec<usize>,
+    pub keys: Vec<KeyOfRow>,
     /// The columns of an UPDATE that get the values that they have.
     pub kept: Vec<ColumnId>,
     /// The tables whose rows are locked, one for each of the first columns of the query.
@@ -49,7 +49,7 @@ impl PlannedChange {
 
     /// The columns that RETURNING asks for.
     pub fn returned(&self) -> &[OutputColumn] {
-        let keys: usize = self.keys.iter().sum();
+        let keys: usize = self.keys.iter().map(|it| it.columns).sum();
         let end = self.plan.output.len() - self.checks.len() - keys;
         &self.plan.output[end - self.returning.unwrap_or(0)..end]
     }

@@ -4,7 +4,7 @@ use arrow_array::RecordBatch;
 use memory::Misplaced;
 use stdx::sync::Arc;
 use storage::Table;
-use types::{SqlError, SqlResult, SqlState};
+use types::{SqlError, SqlResult, SqlState, names};
 
 use crate::answer::done;
 use crate::reshape::Reshape;
@@ -105,7 +105,7 @@ impl Session {
                 };
                 view.row([
                     table.name.as_str().into(),
-                    table.column(component.column).name.as_str().into(),
+                    names::shown(&table.column(component.column).name).into(),
                     component.part.map(|it| it as u64).into(),
                     component.name.into(),
                     component.replica.map(|it| it as u64).into(),

@@ -14,6 +14,7 @@ use crate::begun_rows::BegunRows;
 use crate::database_settings::{list_of_database, set_of_database};
 use crate::ddl::{NewTable, Target};
 use crate::index_ddl::NewIndex;
+use crate::index_text::Said;
 use crate::plan_cache::CachedPlan;
 use crate::planning::{plan_plain, plan_plain_change};
 use crate::profile::{Scale, actuals};
@@ -177,8 +178,18 @@ impl Session {
     /// Defines what is beside tables (indexes, sequences, views), and what is changed of a table; tells what columns there are.
     fn run_definition(&mut self, statement: Statement, cancel: &CancelToken) -> SqlResult<Answer> {
         match statement {
-            Statement::CreateIndex { name, table, items, predicate, unique, if_not_exists } => {
-                let index = NewIndex { name, table, items, predicate, unique, if_not_exists };
+            Statement::CreateIndex {
+                name,
+                table,
+                items,
+                predicate,
+                unique,
+                nulls_equal,
+                included,
+                if_not_exists,
+            } => {
+                let said = Said { items, predicate, nulls_equal, included };
+                let index = NewIndex { name, table, said, unique, if_not_exists };
                 self.create_index(&index, cancel)
             }
             Statement::AlterTable { table, change, if_exists } => {

@@ -333,6 +333,7 @@ impl CatalogView for StatementCatalog<'_> {
             columns: it.columns.clone(),
             is_constraint: it.kind.is_constraint(),
             is_deferrable: it.deferral != Deferral::None,
+            nulls_equal: it.nulls_equal,
         };
         unique.map(key).collect()
     }

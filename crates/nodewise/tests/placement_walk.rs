@@ -359,11 +359,11 @@ impl Walk {
                 self.run(&format!("ALTER TABLE t PARTITION BY ROUNDROBIN PARTITIONS 3 {clause}"));
                 self.model.recut(Cut::Dealt(3), nodes);
             }
-            _ => self.into_ranges(&clause, nodes),
+            _ => self.cut_into_ranges(&clause, nodes),
         }
     }
 
-    fn into_ranges(&mut self, clause: &str, nodes: Vec<u16>) {
+    fn cut_into_ranges(&mut self, clause: &str, nodes: Vec<u16>) {
         self.run(&format!(
             "ALTER TABLE t PARTITION BY RANGE (k) (PARTITION VALUES < 1000, \
              PARTITION 1000 <= VALUES < 2000, PARTITION OTHERS) {clause}"
@@ -374,7 +374,7 @@ impl Walk {
     /// Ranges are split or merged.
     fn cut_ranges(&mut self) {
         let Cut::Ranges(mut bounds) = self.model.cut.clone() else {
-            return self.into_ranges("", Vec::new());
+            return self.cut_into_ranges("", Vec::new());
         };
         if bounds.len() < 2 || bounds.len() < 6 && self.below(2) == 0 {
             let at = self.below(4500) as i64;

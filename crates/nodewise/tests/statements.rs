@@ -85,6 +85,7 @@ fn created_tables_become_data() {
         panic!()
     };
     let key = |name: Option<&str>, columns: &[&str], primary| binder::KeyDefinition {
+        nulls_equal: false,
         name: name.map(str::to_owned),
         columns: columns.iter().map(|it| (*it).to_owned()).collect(),
         primary,

@@ -22,6 +22,7 @@ use crate::place::ColumnPlace;
 use crate::relocate::learn_new;
 use crate::row_changes::push_kept;
 use crate::row_ids::{RowIds, new_row_ids};
+use crate::rules::Key;
 use crate::table::check_positions;
 use crate::tail::{Arrival, TAIL_ROWS, longer, tail_with_room, widened_by};
 use crate::{
@@ -441,7 +442,11 @@ impl Table {
             if column.statistics.nulls > 0 || self.is_key(id) || !(is_rule || may_be) {
                 continue;
             }
-            if is_rule || self.repeated(&[id], arrived, context)?.is_none() {
+            if is_rule
+                || self
+                    .repeated(Key { columns: &[id], nulls_equal: false }, arrived, context)?
+                    .is_none()
+            {
                 let (distinct, distinct_exact) = (self.rows, true);
                 let statistics =
                     ColumnStatistics { distinct, distinct_exact, ..column.statistics.clone() };

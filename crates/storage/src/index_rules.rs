@@ -10,7 +10,7 @@ use crate::build::hash::{hash_bytes, hash_int};
 use crate::index::keys::Keys;
 use crate::index::sort::{Order, sort};
 use crate::parallel::map;
-use crate::rules::{IndexKind, Rules, TableIndex};
+use crate::rules::{IndexKind, Key, Rules, TableIndex};
 use crate::tail::is_looked_through;
 use crate::word::key_of_float;
 use crate::{BLOCK_ROWS, BuildContext, Column, Dictionary, Encoding, InvertedIndex, Part, Table};
@@ -63,11 +63,11 @@ impl Table {
         }
         let columns: Vec<&Column> = rule.columns.iter().map(|it| &**self.column(*it)).collect();
         let found = match columns[..] {
-            [column] if column.index.is_some() && !self.has_changed() => {
+            [column] if column.index.is_some() && !self.has_changed() && !rule.nulls_equal => {
                 let found = column.index.as_ref().and_then(|it| it.duplicate(column));
                 found.map(|it| (0, it.0 as usize))
             }
-            _ => self.duplicate(&rule.columns, context)?,
+            _ => self.duplicate(rule.key(), context)?,
         };
         match found {
             Some((part, row)) if !context.puts_off(rule) => {
@@ -86,7 +86,7 @@ impl Table {
         let deferrable = self.rules.indexes.iter().filter(|it| it.deferral != Deferral::None);
         // Facts were kept while the key was broken, so all rows are looked at.
         deferrable.filter(|it| is_asked(it)).try_for_each(|rule| {
-            match self.find_duplicate(&rule.columns, context)? {
+            match self.find_duplicate(rule.key(), context)? {
                 Some((part, row)) => Err(self.exists_twice(rule, &self.parts[part], row)),
                 None => Ok(()),
             }
@@ -110,12 +110,7 @@ impl Table {
 
     /// What a row whose key another row has ends with.
     pub(crate) fn exists_twice(&self, rule: &TableIndex, part: &Part, row: usize) -> SqlError {
-        let defaults = &self.rules.rows.defaults;
-        let name = |it: &ColumnId| {
-            let name = &*self.column(*it).name;
-            let expression = defaults.get(it.index()).and_then(Option::as_deref);
-            expression.filter(|_| names::is_hidden(name)).unwrap_or(names::shown(name))
-        };
+        let name = |it: &ColumnId| names::shown(&self.column(*it).name);
         let names: Vec<&str> = rule.columns.iter().map(name).collect();
         let value = |it: &ColumnId| {
             let column = &part.columns[it.index()];
@@ -136,6 +131,7 @@ impl Table {
 fn shown(value: &Value, data_type: DataType) -> String {
     match numeric::cast(value, data_type, DataType::Text) {
         Ok(Value::Text(text)) => text.to_string(),
+        Ok(Value::Null) => "null".to_owned(),
         _ => value.to_string(),
     }
 }
@@ -144,24 +140,23 @@ fn shown(value: &Value, data_type: DataType) -> String {
 pub(crate) const NO_KEY: u64 = u64::MAX;
 
 impl Table {
-    /// A part and a row of it whose values in some columns, none of them NULL, another row has too: found by sorting hashes,
-    /// decided by the values.
+    /// A part and a row of it whose key another row has too: found by sorting hashes, decided by the values.
     fn duplicate(
         &self,
-        columns: &[ColumnId],
+        key: Key<'_>,
         context: &BuildContext<'_>,
     ) -> SqlResult<Option<(usize, usize)>> {
         // A key over a column that is a key by itself needs no look.
-        match columns.iter().any(|it| self.is_key(*it)) {
+        match key.columns.iter().any(|it| self.is_key(*it)) {
             true => Ok(None),
-            false => self.find_duplicate(columns, context),
+            false => self.find_duplicate(key, context),
         }
     }
 
     /// The same, whatever the facts say.
     pub(crate) fn find_duplicate(
         &self,
-        columns: &[ColumnId],
+        Key { columns, nulls_equal }: Key<'_>,
         context: &BuildContext<'_>,
     ) -> SqlResult<Option<(usize, usize)>> {
         let (mut hashes, mut firsts) = (Vec::new(), Vec::new());
@@ -169,7 +164,7 @@ impl Table {
             let columns: Vec<&Column> =
                 columns.iter().map(|it| &*part.columns[it.index()]).collect();
             firsts.push(hashes.len());
-            hashes.extend(key_hashes(&columns, part.rows(), context)?);
+            hashes.extend(key_hashes((&columns, nulls_equal), part.rows(), context)?);
             if let Some(gone) = part.deletions() {
                 let own = &mut hashes[firsts[firsts.len() - 1]..];
                 let gone = own.iter_mut().enumerate().filter(|it| gone.contains(it.0));
@@ -202,9 +197,9 @@ impl Table {
     }
 }
 
-/// A hash of the key of each row of a part; [`NO_KEY`] where a column is NULL.
+/// A hash of the key of each row of a part; [`NO_KEY`] where a column is NULL, unless NULL is like NULL.
 pub(crate) fn key_hashes(
-    columns: &[&Column],
+    (columns, nulls_equal): (&[&Column], bool),
     rows: usize,
     context: &BuildContext<'_>,
 ) -> SqlResult<Vec<u64>> {
@@ -214,7 +209,7 @@ pub(crate) fn key_hashes(
         let mut hashes = vec![0; rows.len()];
         for column in columns {
             for (row, hash) in rows.clone().zip(&mut hashes) {
-                *hash = with_hash(*hash, column, row);
+                *hash = with_hash(*hash, column, row, nulls_equal);
             }
         }
         hashes
@@ -223,12 +218,13 @@ pub(crate) fn key_hashes(
 }
 
 /// As [`key_hashes`], of one row.
-pub(crate) fn row_hash(columns: &[&Column], row: usize) -> u64 {
-    columns.iter().fold(0, |hash, column| with_hash(hash, column, row))
+pub(crate) fn row_hash((columns, nulls_equal): (&[&Column], bool), row: usize) -> u64 {
+    columns.iter().fold(0, |hash, column| with_hash(hash, column, row, nulls_equal))
 }
 
-fn with_hash(hash: u64, column: &Column, row: usize) -> u64 {
-    match value_hash(column, row) {
+fn with_hash(hash: u64, column: &Column, row: usize, nulls_equal: bool) -> u64 {
+    let null = (nulls_equal && column.is_null(row)).then_some(0);
+    match null.or_else(|| value_hash(column, row)) {
         Some(own) if hash != NO_KEY => hash_int(hash.rotate_left(17) ^ own).min(NO_KEY - 1),
         _ => NO_KEY,
     }

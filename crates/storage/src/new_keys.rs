@@ -10,6 +10,7 @@ use types::{ColumnId, Deferral, SqlResult};
 
 use crate::index_rules::{NO_KEY, key_hashes, row_hash};
 use crate::parallel::try_map;
+use crate::rules::Key;
 use crate::{BLOCK_ROWS, BuildContext, Column, Part, TAIL_ROWS, Table, TableIndex};
 
 /// A row that came: the hash of its key, its part and its number there.
@@ -45,7 +46,7 @@ impl Table {
             if rule.columns.iter().any(|it| self.is_key(*it)) {
                 continue;
             }
-            if let Some((part, row)) = self.repeated(&rule.columns, arrived, context)?
+            if let Some((part, row)) = self.repeated(rule.key(), arrived, context)?
                 && !context.puts_off(rule)
             {
                 return Err(self.exists_twice(rule, &self.parts[part], row));
@@ -65,17 +66,21 @@ impl Table {
             && facts.distinct == self.rows
     }
 
-    /// The part and the number of a row that has the same values in some columns, none of them NULL, as one that came.
+    /// The part and the number of a row that has the same key as one that came.
     pub(crate) fn repeated(
         &self,
-        columns: &[ColumnId],
+        key: Key<'_>,
         arrived: &Arrived,
         context: &BuildContext<'_>,
     ) -> SqlResult<Option<(usize, usize)>> {
-        let check =
-            KeyCheck { table: self, columns, keys: self.new_keys(columns, arrived, context)? };
-        if let Some(key) = check.among_themselves() {
-            return Ok(Some((key.1, key.2)));
+        let keys = self.new_keys(key, arrived, context)?;
+        let has_null = key.nulls_equal
+            && keys.iter().any(|it| {
+                key.columns.iter().any(|id| self.parts[it.1].columns[id.index()].is_null(it.2))
+            });
+        let check = KeyCheck { table: self, key, keys, has_null };
+        if let Some(found) = check.among_themselves() {
+            return Ok(Some((found.1, found.2)));
         }
         for (place, part) in self.parts.iter().enumerate() {
             let rows = arrived.before(place, part);
@@ -91,16 +96,16 @@ impl Table {
     /// The keys of the rows that came, by their hashes.
     fn new_keys(
         &self,
-        columns: &[ColumnId],
+        key: Key<'_>,
         arrived: &Arrived,
         context: &BuildContext<'_>,
     ) -> SqlResult<Vec<NewKey>> {
         let mut keys = Vec::new();
         for (place, part) in self.parts.iter().enumerate().skip(arrived.first) {
-            let (own, from) = (columns_of(part, columns), arrived.before(place, part));
+            let (own, from) = (columns_of(part, key.columns), arrived.before(place, part));
             let hashes = match from {
-                0 => key_hashes(&own, part.rows(), context)?,
-                _ => (from..part.rows()).map(|it| row_hash(&own, it)).collect(),
+                0 => key_hashes((&own, key.nulls_equal), part.rows(), context)?,
+                _ => (from..part.rows()).map(|it| row_hash((&own, key.nulls_equal), it)).collect(),
             };
             let hashes = hashes.into_iter().enumerate().filter(|it| it.1 != NO_KEY);
             keys.extend(hashes.map(|(row, hash)| (hash, place, from + row)));
@@ -117,8 +122,10 @@ fn columns_of<'a>(part: &'a Part, columns: &[ColumnId]) -> Vec<&'a Column> {
 /// New rows against a key.
 struct KeyCheck<'a> {
     table: &'a Table,
-    columns: &'a [ColumnId],
+    key: Key<'a>,
     keys: Vec<NewKey>,
+    /// Whether a key of them has a NULL, which is in no index and no zone.
+    has_null: bool,
 }
 
 impl KeyCheck<'_> {
@@ -129,7 +136,7 @@ impl KeyCheck<'_> {
     /// Whether a row of a part has the key of a new one.
     fn is_same(&self, key: &NewKey, part: &Part, row: usize) -> bool {
         let own = self.part(key);
-        self.columns.iter().all(|it| {
+        self.key.columns.iter().all(|it| {
             let (own, other) = (&own.columns[it.index()], &part.columns[it.index()]);
             own.value(key.2) == other.value(row)
         })
@@ -151,9 +158,11 @@ impl KeyCheck<'_> {
         rows: usize,
         context: &BuildContext<'_>,
     ) -> SqlResult<Option<usize>> {
-        let columns = columns_of(part, self.columns);
+        let columns = columns_of(part, self.key.columns);
         let by_value = match columns[..] {
-            [column] if !column.data_type.is_float() => self.by_value(part, column, rows),
+            [column] if !column.data_type.is_float() && !self.has_null => {
+                self.by_value(part, column, rows)
+            }
             _ => None,
         };
         match by_value {
@@ -164,7 +173,7 @@ impl KeyCheck<'_> {
 
     /// A row of a part with an index, or of a tail, that has the key of a new one; `None` where that cannot be told so.
     fn by_value(&self, part: &Part, column: &Column, rows: usize) -> Option<Vec<usize>> {
-        let id = self.columns[0].index();
+        let id = self.key.columns[0].index();
         let mut found = Vec::new();
         for key in &self.keys {
             let value = self.part(key).columns[id].value(key.2);
@@ -228,7 +237,7 @@ impl KeyCheck<'_> {
             }
             let rows = bitmap::iter(&words).map(|it| start + it).take_while(|it| *it < until);
             let found = rows.into_iter().find(|row| {
-                let hash = row_hash(columns, *row);
+                let hash = row_hash((columns, self.key.nulls_equal), *row);
                 let from = self.keys.partition_point(|it| it.0 < hash);
                 let mut alike = self.keys[from..].iter().take_while(|it| it.0 == hash);
                 hash != NO_KEY && alike.any(|it| self.is_same(it, part, *row))
@@ -242,10 +251,10 @@ impl KeyCheck<'_> {
     /// for them.
     fn codes_in(&self, place: usize, column: &Column) -> Option<Vec<u32>> {
         // Floats have a value that is like no other in comparisons, but is one in keys.
-        if column.code_count() == 0 || column.data_type.is_float() {
+        if column.code_count() == 0 || column.data_type.is_float() || self.has_null {
             return None;
         }
-        let id = self.columns[place].index();
+        let id = self.key.columns[place].index();
         let code = |key: &NewKey| column.encode_value(&self.part(key).columns[id].value(key.2));
         let mut codes: Vec<u32> = self.keys.iter().filter_map(code).collect();
         codes.sort_unstable();

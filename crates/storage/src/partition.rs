@@ -337,11 +337,15 @@ impl RangeKeys {
 }
 
 /// Hashes of keys of some columns, the same for equal keys; `None` where one of the columns is NULL.
-pub(crate) fn hashes_of_keys(keys: &[(Piece, DataType)], rows: usize) -> Vec<Option<u64>> {
+pub(crate) fn hashes_of_keys(
+    keys: &[(Piece, DataType)],
+    rows: usize,
+    nulls_equal: bool,
+) -> Vec<Option<u64>> {
     let mut hashes = vec![KeyHash::default(); rows];
     keys.iter().for_each(|(piece, data_type)| hash_piece(piece, *data_type, &mut hashes));
     let hash = |(row, hash): (usize, &KeyHash)| {
-        let is_filled = keys.iter().all(|it| !it.0.is_null(row));
+        let is_filled = nulls_equal || keys.iter().all(|it| !it.0.is_null(row));
         is_filled.then_some(hash.state)
     };
     hashes.iter().enumerate().map(hash).collect()

@@ -7,7 +7,7 @@ use types::{ColumnId, SqlResult};
 use crate::build::piece_of;
 use crate::partition::hashes_of_keys;
 use crate::row_ids::RowIds;
-use crate::{BLOCK_ROWS, ColumnSchema, Part, Partitioning, Table, values_at};
+use crate::{BLOCK_ROWS, ColumnSchema, Part, Partitioning, Table, TableIndex, values_at};
 
 impl Table {
     /// Whether rows keep their ids when the table is put together anew. Where they are dealt by their number they do not.
@@ -95,20 +95,21 @@ impl Table {
             if !rule.kind.is_unique() {
                 continue;
             }
-            let mut add =
-                |rows: usize, array: &dyn Fn(&ColumnId) -> SqlResult<ArrayRef>| -> SqlResult<()> {
-                    if rows == 0 {
-                        return Ok(());
-                    }
-                    let piece = |it: &ColumnId| {
-                        let schema = self.column(*it).schema();
-                        Ok((piece_of(&array(it)?, &schema)?, schema.data_type))
-                    };
-                    let pieces = rule.columns.iter().map(piece).collect::<SqlResult<Vec<_>>>()?;
-                    let hashes = hashes_of_keys(&pieces, rows).into_iter().flatten();
-                    keys.extend(hashes.map(|it| (number as u32, it)));
-                    Ok(())
+            let mut add = |rows: usize,
+                           array: &dyn Fn(&ColumnId) -> SqlResult<ArrayRef>|
+             -> SqlResult<()> {
+                if rows == 0 {
+                    return Ok(());
+                }
+                let piece = |it: &ColumnId| {
+                    let schema = self.column(*it).schema();
+                    Ok((piece_of(&array(it)?, &schema)?, schema.data_type))
                 };
+                let pieces = rule.columns.iter().map(piece).collect::<SqlResult<Vec<_>>>()?;
+                let hashes = hashes_of_keys(&pieces, rows, rule.nulls_equal).into_iter().flatten();
+                keys.extend(hashes.map(|it| (number as u32, it)));
+                Ok(())
+            };
             add(gone.len(), &|it| values_at(self, *it, &gone))?;
             for batch in batches {
                 add(batch.num_rows(), &|it| Ok(batch.column(it.index()).clone()))?;
@@ -120,7 +121,7 @@ impl Table {
     }
 
     /// The hashes of keys of the rule with a number, as [`Table::keys_of_change`] has them, of values for its columns in
-    /// their order, perhaps of other types; none of a key with NULL.
+    /// their order, perhaps of other types; none of a key with NULL, unless that is like NULL.
     ///
     /// Errors: values that no such column can hold.
     pub fn hashes_of_rule(&self, rule: usize, values: &[ArrayRef]) -> SqlResult<Vec<u64>> {
@@ -128,10 +129,11 @@ impl Table {
             let schema = ColumnSchema { nullable: true, ..self.column(*column).schema() };
             Ok((piece_of(array, &schema)?, schema.data_type))
         };
-        let columns = &self.rules.indexes[rule].columns;
+        let TableIndex { columns, nulls_equal, .. } = &self.rules.indexes[rule];
         let pieces = columns.iter().zip(values).map(piece).collect::<SqlResult<Vec<_>>>()?;
         let rows = values.first().map_or(0, |it| it.len());
-        let mut hashes: Vec<u64> = hashes_of_keys(&pieces, rows).into_iter().flatten().collect();
+        let hashes = hashes_of_keys(&pieces, rows, *nulls_equal).into_iter().flatten();
+        let mut hashes: Vec<u64> = hashes.collect();
         hashes.sort_unstable();
         hashes.dedup();
         Ok(hashes)

@@ -38,6 +38,14 @@ impl IndexKind {
     }
 }
 
+/// The columns that no two rows may hold the same values in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key<'a> {
+    pub(crate) columns: &'a [ColumnId],
+    /// Whether NULL is like NULL; else a row with one has no key.
+    pub(crate) nulls_equal: bool,
+}
+
 /// A key or an index of a table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TableIndex {
@@ -49,9 +57,24 @@ pub struct TableIndex {
     pub kind: IndexKind,
     /// Until when it may be broken.
     pub deferral: Deferral,
+    /// NULLS NOT DISTINCT: in its key NULL is like NULL.
+    pub nulls_equal: bool,
+    /// INCLUDE: columns that it is not of, and which go only with it.
+    pub included: Vec<ColumnId>,
 }
 
 impl TableIndex {
+    /// One that always holds and to which NULL is unlike anything.
+    pub fn new(name: impl Into<Arc<str>>, columns: Vec<ColumnId>, kind: IndexKind) -> Self {
+        let (name, deferral) = (name.into(), Deferral::None);
+        Self { name, columns, kind, deferral, nulls_equal: false, included: Vec::new() }
+    }
+
+    /// Its key.
+    pub(crate) fn key(&self) -> Key<'_> {
+        Key { columns: &self.columns, nulls_equal: self.nulls_equal }
+    }
+
     /// The columns of which an [`crate::InvertedIndex`] is kept: each of an index, so that a condition on any of them
     /// finds its rows; of a key of several columns none, as it is only checked. A column may stand twice.
     pub fn inverted_columns(&self) -> &[ColumnId] {
@@ -85,7 +108,10 @@ impl Rules {
     pub(crate) fn without_column(&self, id: ColumnId) -> Self {
         let moved = |it: &[ColumnId]| it.iter().filter_map(|it| moved_up(*it, id)).collect();
         let mut rules = self.clone();
-        rules.indexes.iter_mut().for_each(|it| it.columns = moved(&it.columns));
+        for index in &mut rules.indexes {
+            index.columns = moved(&index.columns);
+            index.included = moved(&index.included);
+        }
         rules.references.iter_mut().for_each(|it| it.columns = moved(&it.columns));
         let rows = Arc::make_mut(&mut rules.rows);
         if id.index() < rows.defaults.len() {

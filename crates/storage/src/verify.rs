@@ -35,7 +35,7 @@ impl Table {
         }
         for rule in self.rules.indexes.iter().filter(|it| it.kind.is_unique()) {
             let nulls = self.check_filled(rule, &self.parts);
-            let twice = self.find_duplicate(&rule.columns, context)?;
+            let twice = self.find_duplicate(rule.key(), context)?;
             let twice = twice.map(|(part, row)| self.exists_twice(rule, &self.parts[part], row));
             found.extend(nulls.err().into_iter().chain(twice).map(|it| it.message));
         }
@@ -290,13 +290,7 @@ mod tests {
         let allocator = Allocator::new(machine);
         let context = BuildContext::serial(&allocator);
         let mut table = table(&context);
-        let name = "t_key".into();
-        let key = TableIndex {
-            name,
-            columns: vec![ColumnId(1)],
-            kind: IndexKind::UniqueKey,
-            deferral: types::Deferral::None,
-        };
+        let key = TableIndex::new("t_key", vec![ColumnId(1)], IndexKind::UniqueKey);
         table.rules = Arc::new(crate::Rules { indexes: vec![key], ..Default::default() });
         let found = table.contradictions(&context).unwrap();
         assert!(matches!(&found[..], [it] if it.contains("exists twice")), "{found:?}");

@@ -157,6 +157,8 @@ fn built(rows: &[Row], keyed: bool, context: &BuildContext<'_>) -> Table {
         columns: vec![ColumnId(column)],
         kind,
         deferral: types::Deferral::None,
+        nulls_equal: false,
+        included: Vec::new(),
     };
     let keys = [rule("t_pkey", 0, IndexKind::PrimaryKey), rule("words", 4, IndexKind::Index)];
     let indexes = if keyed { keys.to_vec() } else { Vec::new() };

@@ -148,6 +148,8 @@ fn rules(columns: usize) -> Arc<Rules> {
         columns: columns.iter().map(|it| ColumnId(*it)).collect(),
         kind,
         deferral: types::Deferral::None,
+        nulls_equal: false,
+        included: Vec::new(),
     };
     let mut defaults = vec![None; columns];
     defaults[2] = Some("1 + 1".into());

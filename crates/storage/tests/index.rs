@@ -177,15 +177,7 @@ fn table_with(rules: Rules, columns: Vec<(DataType, Vec<Value>)>) -> types::SqlR
 
 fn rule(kind: IndexKind, columns: &[u16]) -> Rules {
     let columns = columns.iter().map(|&it| ColumnId(it)).collect();
-    Rules {
-        indexes: vec![TableIndex {
-            name: "k".into(),
-            columns,
-            kind,
-            deferral: types::Deferral::None,
-        }],
-        ..Rules::default()
-    }
+    Rules { indexes: vec![TableIndex::new("k", columns, kind)], ..Rules::default() }
 }
 
 #[test]
@@ -201,6 +193,11 @@ fn keys_of_several_columns_are_checked() {
     let unique = || rule(IndexKind::UniqueKey, &[0, 1]);
     assert!(table_with(unique(), rows(&[1, 1, 2], &["a", "b", "a"])).is_ok());
     assert!(table_with(unique(), rows(&[-1, -1], &["a", "a"])).is_ok(), "NULL is like nothing");
+    let mut alike = unique();
+    alike.indexes[0].nulls_equal = true;
+    assert!(table_with(alike.clone(), rows(&[-1, -1, 1], &["a", "b", "a"])).is_ok());
+    let error = table_with(alike, rows(&[-1, 1, -1], &["a", "a", "a"])).unwrap_err();
+    assert!(error.message.contains("key (c0, c1)=(null, a)"), "{}", error.message);
     let error = table_with(unique(), rows(&[1, 2, 1], &["a", "b", "a"])).unwrap_err();
     assert_eq!(error.state, SqlState::UNIQUE_VIOLATION);
     assert!(error.message.contains("key (c0, c1)=(1, a)"), "{}", error.message);
@@ -217,7 +214,7 @@ fn indexes_share_what_a_column_has_and_each_keeps_it() {
     let columns = (0..3).map(|it| (DataType::Integer, numbers(it * 100))).collect();
     let one = |name: &str, kind, columns: &[u16]| {
         let columns = columns.iter().map(|&it| ColumnId(it)).collect();
-        TableIndex { name: name.into(), columns, kind, deferral: types::Deferral::None }
+        TableIndex::new(name, columns, kind)
     };
     let both = [
         one("ab", IndexKind::UniqueIndex, &[0, 1]),

@@ -91,6 +91,8 @@ pub struct UniqueKey {
     pub is_constraint: bool,
     /// Whether it may be broken for a while.
     pub is_deferrable: bool,
+    /// Whether NULL is like NULL in it.
+    pub nulls_equal: bool,
 }
 
 /// What becomes of rows that refer to a row that goes, or whose key changes.

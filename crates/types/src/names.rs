@@ -32,9 +32,9 @@ pub fn is_hidden(column: &str) -> bool {
     column.starts_with('\0')
 }
 
-/// The name of a column for people, who may look at where hidden ones lie.
+/// The name of a column for people, who may look at where hidden ones lie: of those, what an index is of.
 pub fn shown(column: &str) -> &str {
-    column.strip_prefix('\0').unwrap_or(column)
+    column.trim_matches('\0')
 }
 
 /// What becomes of a temporary table when a transaction commits.

@@ -10,7 +10,7 @@ use stdx::sync::Arc;
 use types::{DataType, Privileges, SqlError, SqlResult, SqlState, TableInfo, names, numeric};
 
 use super::asked::Asked;
-use super::change_rules::{TargetRules, check_plain};
+use super::change_rules::{KeyOfRow, TargetRules, check_plain};
 use super::coercion::{fold_cast, name_of};
 use super::comparison::assigned_row;
 use super::errors::{Name, at, unsupported};
@@ -38,8 +38,8 @@ pub struct BoundChange {
     pub returning: Option<usize>,
     /// The CHECK constraints whose truth of each row the last columns are.
     pub checks: Vec<String>,
-    /// How many columns each key of ON CONFLICT has; behind all others those of new rows stand, key by key.
-    pub keys: Vec<usize>,
+    /// The keys of ON CONFLICT; behind all other columns those of new rows stand, key by key.
+    pub keys: Vec<KeyOfRow>,
     /// The tables whose rows are locked, one for each of the first columns.
     pub locks: Vec<RowLock>,
     /// Whether binding at another time gives the same as long as the tables do not change.
@@ -142,8 +142,9 @@ pub fn bind_change(
     let output = changed.answer.columns.into_iter().map(|it| (it.name, it.attr)).collect();
     binder.ask_of_target(changed.kind.rights());
     let asked = binder.all_asked();
-    let Binder { attributes, shared, recursions, is_stable, parameters, .. } = binder;
-    let root = changed.answer.rel;
+    let Binder { attributes, mut shared, recursions, is_stable, parameters, .. } = binder;
+    let mut root = changed.answer.rel;
+    Binder::use_items(shared.iter_mut().chain([&mut root]), environment)?;
     let scalars = Vec::new();
     let query = Query { attributes, scalars, shared, root, output, recursions };
     let Changed { kind, table, returning, checks, keys, locks, .. } = changed;
@@ -168,7 +169,7 @@ pub(super) struct Changed {
     pub(super) answer: Answer,
     pub(super) returning: Option<usize>,
     pub(super) checks: Vec<String>,
-    pub(super) keys: Vec<usize>,
+    pub(super) keys: Vec<KeyOfRow>,
     pub(super) locks: Vec<RowLock>,
 }
 

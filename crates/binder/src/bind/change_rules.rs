@@ -17,6 +17,15 @@ use crate::sequence_names::kept_expression as kept;
 use crate::syntax::ident;
 use crate::values::is_default;
 
+/// A key of new rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KeyOfRow {
+    /// How many columns it has.
+    pub columns: usize,
+    /// Whether NULL is like NULL in it.
+    pub nulls_equal: bool,
+}
+
 /// The rules of a table.
 pub(super) struct TargetRules {
     /// By column; none at all where no column has one.

@@ -7,7 +7,7 @@ use sqlparser::ast::{self, ConflictTarget, OnConflictAction};
 use types::{DataType, Privileges, SqlError, SqlResult, SqlState, UniqueKey};
 
 use super::change::{ChangeKind, Changed, NewRows, Target};
-use super::change_rules::named;
+use super::change_rules::{KeyOfRow, named};
 use super::coercion::fold_cast;
 use super::errors::{Name, at};
 use super::level::{Clause, Level};
@@ -170,9 +170,13 @@ impl<'a> Binder<'a> {
 
     /// That a new row has the key of a row of the table.
     fn same_key(&self, key: &UniqueKey, new: &[Attr], base: Attr) -> Vec<Expr> {
+        let operator = match key.nulls_equal {
+            true => BinaryOperator::IsNotDistinctFrom,
+            false => BinaryOperator::Equal,
+        };
         let same = |place: usize| {
             let (one, other) = (self.column_expr(new[place]), self.column_expr(base + place));
-            compare(BinaryOperator::Equal, one, other)
+            compare(operator, one, other)
         };
         key.columns.iter().map(|it| same(it.index())).collect()
     }
@@ -256,7 +260,8 @@ impl Changed {
     /// With the columns of keys behind all others.
     fn with_keys(mut self, keys: &[UniqueKey], row: &[Attr]) -> Self {
         for key in keys {
-            self.keys.push(key.columns.len());
+            let (columns, nulls_equal) = (key.columns.len(), key.nulls_equal);
+            self.keys.push(KeyOfRow { columns, nulls_equal });
             let columns = key.columns.iter().map(|it| row[it.index()]);
             let columns = columns.map(|attr| OutputColumn { name: key.name.to_string(), attr });
             self.answer.columns.extend(columns);

@@ -39,6 +39,7 @@ mod from;
 mod full_join;
 mod grouping;
 mod grouping_sets;
+mod index_lookups;
 mod interval;
 mod json;
 mod json_paths;
@@ -94,6 +95,7 @@ pub use aggregate_names::names as aggregate_names;
 use asked::Asking;
 pub use asked::{Asked, AskedColumns, AskedRelation};
 pub use change::{BoundChange, ChangeKind, bind_change};
+pub use change_rules::KeyOfRow;
 use change_rules::TargetRules;
 pub use json::names as json_names;
 use level::Level;
@@ -155,8 +157,9 @@ pub fn bind(
     binder.decide_types(&mut answer)?;
     let output = answer.columns.into_iter().map(|it| (it.name, it.attr)).collect();
     let asked = binder.all_asked();
-    let Binder { attributes, shared, recursions, is_stable, parameters, .. } = binder;
-    let (scalars, root) = (Vec::new(), answer.rel);
+    let Binder { attributes, mut shared, recursions, is_stable, parameters, .. } = binder;
+    let (scalars, mut root) = (Vec::new(), answer.rel);
+    Binder::use_items(shared.iter_mut().chain([&mut root]), environment)?;
     let query = Query { attributes, scalars, shared, root, output, recursions };
     Ok(Bound { query, is_stable, parameters, asked })
 }
@@ -181,6 +184,8 @@ struct Binder<'a> {
     chosen: Option<Attr>,
     /// The select lists whose names the condition of a SELECT may use, each with how many levels are open there.
     listed: Vec<(usize, &'a [ast::SelectItem])>,
+    /// The SELECTs of EXISTS that are bound, which are asked whether they have rows and for nothing else.
+    tested: Vec<&'a ast::Select>,
     /// The WITH queries in view, the innermost last.
     with: Vec<WithQuery<'a>>,
     /// How many of them a part of a recursive query sees of the query around.
@@ -241,6 +246,7 @@ impl<'a> Binder<'a> {
             levels: Vec::new(),
             chosen: None,
             listed: Vec::new(),
+            tested: Vec::new(),
             with: Vec::new(),
             lent_with: 0,
             self_reference: None,

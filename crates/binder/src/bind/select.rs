@@ -49,20 +49,7 @@ impl<'a> Binder<'a> {
         if let Some(having) = &select.having {
             upper.having = Some(self.in_clause(Clause::Having, |this| this.condition(having))?);
         }
-        for entry in ordering.expressions(upper.items.len()) {
-            let key = self.in_clause(Clause::OrderBy, |this| {
-                this.order_key(&entry, &upper.items, "ORDER BY")
-            })?;
-            upper.order.push(key);
-        }
-        if let Some(ast::Distinct::On(exprs)) = &select.distinct {
-            for entry in Ordering::plain(exprs) {
-                let key = self.in_clause(Clause::OrderBy, |this| {
-                    this.order_key(&entry, &upper.items, "DISTINCT ON")
-                })?;
-                upper.distinct_on.push(key);
-            }
-        }
+        self.order_keys(select, ordering, &mut upper)?;
         if let Some(condition) = &select.qualify {
             upper.qualify = Some(self.qualify(condition, &upper.items)?);
         }
@@ -75,6 +62,11 @@ impl<'a> Binder<'a> {
             || matches!(&select.group_by, ast::GroupByExpr::Expressions(it, _) if !it.is_empty());
         self.check_recursive()?;
         self.check_locking(select, is_grouped)?;
+        let is_tested = self.is_tested(select, is_grouped, &upper);
+        if is_tested && !is_grouped {
+            self.level().pending.clear();
+            below.clear();
+        }
         let level = self.level();
         let input = std::mem::replace(&mut level.input, super::level::one_row());
         let pending = std::mem::take(&mut level.pending);
@@ -104,7 +96,63 @@ impl<'a> Binder<'a> {
         }
         let rel = rel.filtered(conditions);
         let distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
-        self.projected(rel, upper, distinct, select)
+        match is_tested {
+            true => self.tested_rows(rel, upper, distinct, select),
+            false => self.projected(rel, upper, distinct, select),
+        }
+    }
+
+    /// The keys of ORDER BY and of DISTINCT ON.
+    fn order_keys(
+        &mut self,
+        select: &'a ast::Select,
+        ordering: &Ordering<'a>,
+        upper: &mut Upper,
+    ) -> SqlResult<()> {
+        for entry in ordering.expressions(upper.items.len()) {
+            let key = self.in_clause(Clause::OrderBy, |this| {
+                this.order_key(&entry, &upper.items, "ORDER BY")
+            })?;
+            upper.order.push(key);
+        }
+        if let Some(ast::Distinct::On(exprs)) = &select.distinct {
+            for entry in Ordering::plain(exprs) {
+                let key = self.in_clause(Clause::OrderBy, |this| {
+                    this.order_key(&entry, &upper.items, "DISTINCT ON")
+                })?;
+                upper.distinct_on.push(key);
+            }
+        }
+        Ok(())
+    }
+
+    /// What is left of a SELECT of which only is asked whether it has rows; what is wrong with its list is told.
+    fn tested_rows(
+        &mut self,
+        rel: Rel,
+        upper: Upper,
+        distinct: bool,
+        select: &ast::Select,
+    ) -> SqlResult<Answer> {
+        self.projected(super::level::one_row(), upper, distinct, select)?;
+        self.projected(rel, Upper::of_rows(), false, select)
+    }
+
+    /// Whether a SELECT is one of EXISTS that has rows just when the rows below it are some: then nothing of its list, its
+    /// groups and its order is computed, as PostgreSQL does, so that what has effects has none.
+    fn is_tested(&mut self, select: &ast::Select, is_grouped: bool, upper: &Upper) -> bool {
+        let is_of_exists = self.tested.iter().any(|it| std::ptr::eq(*it, select));
+        let has_keys_alone = !upper.keys.is_empty() || !is_grouped;
+        let level = self.level();
+        is_of_exists
+            && has_keys_alone
+            && upper.sets.is_none()
+            && upper.having.is_none()
+            && upper.qualify.is_none()
+            && level.calls.is_empty()
+            && level.groupings.is_empty()
+            && level.windows.is_empty()
+            && level.series.is_none()
     }
 
     /// QUALIFY: a condition on window functions, which may name entries of the select list.

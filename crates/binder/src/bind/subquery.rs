@@ -56,7 +56,11 @@ impl<'a> Binder<'a> {
 
     /// EXISTS.
     pub(super) fn exists(&mut self, query: &'a ast::Query, negate: bool) -> SqlResult<Expr> {
-        let mut answer = self.inner(query)?;
+        let tested = tested(query);
+        self.tested.extend(tested);
+        let answer = self.inner(query);
+        self.tested.truncate(self.tested.len() - usize::from(tested.is_some()));
+        let mut answer = answer?;
         self.decide_types(&mut answer)?;
         let always = Expr::literal(Value::Boolean(true), DataType::Boolean);
         let mark = self.mark(answer, always, false);
@@ -171,5 +175,18 @@ impl<'a> Binder<'a> {
     fn inner(&mut self, query: &'a ast::Query) -> SqlResult<Answer> {
         self.count(1)?;
         self.query(query)
+    }
+}
+
+/// The SELECT that a query of EXISTS is, if it has rows just when the SELECT without its list has some.
+fn tested(query: &ast::Query) -> Option<&ast::Select> {
+    let is_cut = match &query.limit_clause {
+        None => false,
+        Some(ast::LimitClause::LimitOffset { offset, .. }) => offset.is_some(),
+        Some(ast::LimitClause::OffsetCommaLimit { .. }) => true,
+    };
+    match &*query.body {
+        ast::SetExpr::Select(it) if !is_cut && query.locks.is_empty() => Some(it),
+        _ => None,
     }
 }

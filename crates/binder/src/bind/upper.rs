@@ -2,6 +2,7 @@
 
 use plan::relation::Attr;
 use plan::{Expr, SortKey};
+use types::{DataType, Value};
 
 use super::grouping_sets::Sets;
 use super::window_parts::BoundWindow;
@@ -40,6 +41,13 @@ pub(super) struct Upper {
 }
 
 impl Upper {
+    /// A row for each row below, of which nothing is asked.
+    pub fn of_rows() -> Self {
+        let expr = Expr::literal(Value::Boolean(true), DataType::Boolean);
+        let name = String::new();
+        Self { items: vec![Item { name, expr }], ..Self::default() }
+    }
+
     /// All that stands above the groups and is no condition on them.
     pub fn expressions_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
         let orders = self.order.iter_mut().chain(&mut self.distinct_on);

@@ -10,7 +10,7 @@ use types::{
 };
 
 use crate::constraints::quoted;
-use crate::index_text::sql_of;
+use crate::index_text::{nulls_clause, sql_of};
 use crate::sql_names::sql_name;
 
 /// CREATE SCHEMA of all that outlast their sessions.
@@ -123,8 +123,8 @@ pub(super) fn create_table(table: &Table, sequences: &CatalogSnapshot) -> String
     for index in rules.indexes.iter().filter(|it| it.kind.is_constraint()) {
         let kind = if index.kind == IndexKind::PrimaryKey { "PRIMARY KEY" } else { "UNIQUE" };
         let (name, columns) = (quoted(&index.name), names(table, &index.columns));
-        let deferral = index.deferral.clause();
-        lines.push(format!("CONSTRAINT {name} {kind} ({columns}){deferral}"));
+        let (nulls, deferral) = (nulls_clause(index), index.deferral.clause());
+        lines.push(format!("CONSTRAINT {name} {kind}{nulls} ({columns}){deferral}"));
     }
     for check in &rules.rows.checks {
         lines.push(format!("CONSTRAINT {} CHECK ({})", quoted(&check.name), check.condition));

@@ -40,6 +40,12 @@ pub(crate) struct RulesForm {
     /// Numbers of keys that may be broken for a while, and whether they may where nobody says otherwise.
     #[serde(default)]
     deferrable: Vec<(usize, bool)>,
+    /// Numbers of keys in which NULL is like NULL.
+    #[serde(default)]
+    nulls_equal: Vec<usize>,
+    /// Numbers of indexes that include further columns, and these.
+    #[serde(default)]
+    included: Vec<(usize, Vec<u16>)>,
     defaults: Vec<Option<String>>,
     checks: Vec<(String, String)>,
     /// Columns, and whether they are GENERATED ALWAYS.
@@ -190,11 +196,17 @@ impl RulesForm {
         let deferrable = rules.indexes.iter().enumerate();
         let deferrable = deferrable.filter(|it| it.1.deferral != Deferral::None);
         let deferrable = deferrable.map(|it| (it.0, it.1.deferral == Deferral::Deferred));
+        let numbered = || rules.indexes.iter().enumerate();
+        let nulls_equal = numbered().filter(|it| it.1.nulls_equal).map(|it| it.0);
+        let included = numbered().filter(|it| !it.1.included.is_empty());
+        let included = included.map(|it| (it.0, it.1.included.iter().map(|it| it.0).collect()));
         let text = |it: &Option<Arc<str>>| it.as_ref().map(ToString::to_string);
         let check = |it: &CheckRule| (it.name.to_string(), it.condition.to_string());
         Self {
             indexes: rules.indexes.iter().map(index).collect(),
             deferrable: deferrable.collect(),
+            nulls_equal: nulls_equal.collect(),
+            included: included.collect(),
             defaults: rules.rows.defaults.iter().map(text).collect(),
             checks: rules.rows.checks.iter().map(check).collect(),
             identities: rules.rows.identities.iter().map(|it| (it.column.0, it.always)).collect(),
@@ -214,6 +226,8 @@ impl RulesForm {
                 KindForm::Index => IndexKind::Index,
             },
             deferral: Deferral::None,
+            nulls_equal: false,
+            included: Vec::new(),
         };
         let check = |it: &(String, String)| CheckRule {
             name: it.0.as_str().into(),
@@ -229,9 +243,16 @@ impl RulesForm {
         let references =
             self.references.iter().map(ReferenceForm::read).collect::<SqlResult<_>>()?;
         let mut indexes: Vec<TableIndex> = self.indexes.iter().map(index).collect();
+        let missing = || malformed("a key that is not there");
+        for number in &self.nulls_equal {
+            indexes.get_mut(*number).ok_or_else(missing)?.nulls_equal = true;
+        }
+        for (number, columns) in &self.included {
+            let index = indexes.get_mut(*number).ok_or_else(missing)?;
+            index.included = columns.iter().map(|it| ColumnId(*it)).collect();
+        }
         for (number, deferred) in &self.deferrable {
-            let key =
-                indexes.get_mut(*number).ok_or_else(|| malformed("a key that is not there"))?;
+            let key = indexes.get_mut(*number).ok_or_else(missing)?;
             key.deferral = if *deferred { Deferral::Deferred } else { Deferral::Deferrable };
         }
         Ok(Arc::new(Rules { indexes, rows: Arc::new(rows), references, ..Rules::default() }))

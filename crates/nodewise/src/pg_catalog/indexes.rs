@@ -9,7 +9,7 @@ use super::oids;
 use super::relations::{all, full_name, index_oid, numbers, quoted};
 use super::shared::number;
 use crate::Session;
-use crate::index_text::{said, sql_of, sql_of_expression};
+use crate::index_text::{Said, said, sql_of, sql_of_expression};
 use crate::views::ViewBuilder;
 
 /// The places of what an index is of; zero for an expression.
@@ -18,13 +18,14 @@ fn item_places<'a>(
     index: &'a TableIndex,
     items: &'a [IndexItem],
 ) -> impl Iterator<Item = i64> + 'a {
-    index.columns.iter().zip(items).map(move |(id, item)| match item {
+    let own = index.columns.iter().zip(items).map(move |(id, item)| match item {
         IndexItem::Column(name) => {
             let place = table.columns.iter().position(|it| it.name == *name);
             place.unwrap_or(id.index()) as i64 + 1
         }
         IndexItem::Expression(_) => 0,
-    })
+    });
+    own.chain(index.included.iter().map(|it| it.index() as i64 + 1))
 }
 
 /// The keys and indexes of all tables.
@@ -55,7 +56,8 @@ pub(super) fn indexes(session: &Session) -> SqlResult<RecordBatch> {
     for table in all(session) {
         for index in &table.rules().indexes {
             let columns = index.columns.len() as i64;
-            let (items, condition) = said(&table, index);
+            let all = columns + index.included.len() as i64;
+            let Said { items, predicate, .. } = said(&table, index);
             let expression = |it: &IndexItem| match it {
                 IndexItem::Expression(it) => Some(sql_of_expression(it)),
                 IndexItem::Column(_) => None,
@@ -66,10 +68,10 @@ pub(super) fn indexes(session: &Session) -> SqlResult<RecordBatch> {
             view.row([
                 number(index_oid(table.id, index)),
                 number(oids::table(table.id)),
-                number(columns),
+                number(all),
                 number(columns),
                 index.kind.is_unique().into(),
-                false.into(),
+                index.nulls_equal.into(),
                 (index.kind == IndexKind::PrimaryKey).into(),
                 false.into(),
                 (index.deferral == Deferral::None).into(),
@@ -83,7 +85,7 @@ pub(super) fn indexes(session: &Session) -> SqlResult<RecordBatch> {
                 numbers(item_places(&table, index, &items), 0)?.into(),
                 zeros()?.into(),
                 expressions.into(),
-                condition.into(),
+                predicate.into(),
                 zeros()?.into(),
                 zeros()?.into(),
             ]);

@@ -16,6 +16,7 @@ use super::owners::Shown;
 use super::shared::{none, number};
 use crate::Session;
 use crate::constraints;
+use crate::index_text::nulls_clause;
 use crate::pg_types::wire_type;
 use crate::search_path::SearchPath;
 use crate::views::{Cell, ViewBuilder};
@@ -385,7 +386,8 @@ fn constraints_of(table: &Table, tables: &HashMap<&str, &Arc<Table>>) -> Vec<Con
             parent: None,
             rule: None,
             definition: format!(
-                "{words} ({}){}",
+                "{words}{} ({}){}",
+                nulls_clause(it),
                 columns_of(table, &it.columns),
                 it.deferral.clause()
             ),

@@ -6,6 +6,7 @@ use types::{ColumnId, SqlResult};
 
 use super::ViewBuilder;
 use crate::Database;
+use crate::index_text::nulls_clause;
 
 /// A row for each key, CHECK and FOREIGN KEY.
 pub fn rows(database: &Database) -> SqlResult<RecordBatch> {
@@ -32,7 +33,8 @@ fn constraints(table: &Table) -> Vec<(String, &'static str, String)> {
     };
     let keys = rules.indexes.iter().filter(|it| it.kind.is_constraint()).map(|it| {
         let what = if it.kind == IndexKind::PrimaryKey { "PRIMARY KEY" } else { "UNIQUE" };
-        (it.name.to_string(), it.kind.name(), format!("{what} ({})", columns(&it.columns)))
+        let nulls = nulls_clause(it);
+        (it.name.to_string(), it.kind.name(), format!("{what}{nulls} ({})", columns(&it.columns)))
     });
     let checks = (rules.rows.checks.iter())
         .map(|it| (it.name.to_string(), "check", format!("CHECK ({})", it.condition)));

@@ -171,10 +171,16 @@ fn read_wish(
 /// Keys, indexes, defaults and checks.
 pub(super) fn rules_record(rules: &Rules) -> Record {
     let index = |it: &TableIndex| {
-        Record::default()
+        let included = columns_of(&it.included);
+        let record = match included.is_empty() {
+            true => Record::default(),
+            false => Record::default().words("included", included),
+        };
+        record
             .text("name", &*it.name)
             .words("columns", columns_of(&it.columns))
             .text("kind", it.kind.name())
+            .number("nulls equal", it.nulls_equal)
             .number("deferrable", it.deferral != Deferral::None)
             .number("deferred", it.deferral == Deferral::Deferred)
     };
@@ -259,7 +265,13 @@ pub(super) fn read_rules(record: &mut Record, columns: usize) -> SqlResult<Rules
             [IndexKind::PrimaryKey, IndexKind::UniqueKey, IndexKind::UniqueIndex, IndexKind::Index];
         let found = kinds.into_iter().find(|it| it.name() == kind);
         let kind = found.ok_or_else(|| damaged(format!("\"{kind}\" is no kind of index")))?;
-        Ok(TableIndex { name, columns: ids, kind, deferral: read_deferral(it)? })
+        let nulls_equal = it.take_flag_if_there("nulls equal")?;
+        let included = match it.has("included") {
+            true => ids_of(it.take_words("included")?, columns)?,
+            false => Vec::new(),
+        };
+        let deferral = read_deferral(it)?;
+        Ok(TableIndex { name, columns: ids, kind, deferral, nulls_equal, included })
     })?;
     // None where nothing was ever asked, else one for each column.
     let known: usize = record.take_number("columns")?;
