@@ -250,16 +250,14 @@ pub(crate) fn has_no_type(column: &ast::ColumnDef) -> bool {
 
 /// Gives DuckDB's `a AS (b * 2)`, a generated column without a type, that type; the tokens have no blanks.
 pub(crate) fn untyped_generated(tokens: &mut Vec<TokenWithSpan>) {
-    use Keyword::{ALWAYS, AS, CREATE, GENERATED, TABLE};
-    let is_table = tokens.iter().take(5).any(|it| keyword(Some(it)) == Some(TABLE));
-    if keyword(tokens.first()) != Some(CREATE) || !is_table {
-        return;
-    }
+    use Keyword::{ALWAYS, AS, GENERATED};
+    let Some(open) = column_list(tokens) else { return };
     let (mut depth, mut names) = (0_usize, Vec::new());
-    for at in 0..tokens.len() {
+    for at in open..tokens.len() {
         match tokens[at].token {
             Token::LParen => depth += 1,
-            Token::RParen => depth = depth.saturating_sub(1),
+            Token::RParen if depth == 1 => break,
+            Token::RParen => depth -= 1,
             _ => {}
         }
         let begins = depth == 1 && matches!(tokens[at].token, Token::LParen | Token::Comma);
@@ -276,6 +274,20 @@ pub(crate) fn untyped_generated(tokens: &mut Vec<TokenWithSpan>) {
     }
 }
 
+/// Where the columns of a CREATE TABLE begin: the parenthesis right after the name of the table.
+fn column_list(tokens: &[TokenWithSpan]) -> Option<usize> {
+    use Keyword::{CREATE, EXISTS, TABLE};
+    if keyword(tokens.first()) != Some(CREATE) {
+        return None;
+    }
+    let open = tokens.iter().take_while(|it| it.token != Token::LParen).count();
+    let before = open.checked_sub(2).and_then(|it| tokens.get(it));
+    let is_named = matches!(keyword(before), Some(TABLE | EXISTS))
+        || before.is_some_and(|it| it.token == Token::Period);
+    let is_table = tokens[..open].iter().any(|it| keyword(Some(it)) == Some(TABLE));
+    (is_named && is_table).then_some(open)
+}
+
 /// Puts the type that says that there is none behind a name.
 fn put_no_type(tokens: &mut Vec<TokenWithSpan>, name: usize) {
     let span = tokens[name].span;
@@ -285,19 +297,7 @@ fn put_no_type(tokens: &mut Vec<TokenWithSpan>, name: usize) {
 
 /// Gives the columns of `CREATE TABLE t (a, b) AS` the type that says that they have none; the tokens have no blanks.
 pub(crate) fn untyped_columns(tokens: &mut Vec<TokenWithSpan>) {
-    use Keyword::{CREATE, EXISTS, TABLE};
-    if keyword(tokens.first()) != Some(CREATE) {
-        return;
-    }
-    let open = tokens.iter().take_while(|it| it.token != Token::LParen).count();
-    // The parenthesis comes right after the name of the table.
-    let before = open.checked_sub(2).and_then(|it| tokens.get(it));
-    let is_named = matches!(keyword(before), Some(TABLE | EXISTS))
-        || before.is_some_and(|it| it.token == Token::Period);
-    let is_table = tokens[..open].iter().any(|it| keyword(Some(it)) == Some(TABLE));
-    if !is_named || !is_table {
-        return;
-    }
+    let Some(open) = column_list(tokens) else { return };
     let mut names = Vec::new();
     let mut at = open + 1;
     loop {

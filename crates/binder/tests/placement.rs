@@ -198,7 +198,6 @@ fn errors_name_the_place() {
         ("ALTER TABLE t ROWS 9 TO 3 NUMA NODE (0)", "42601", "rows 9 TO 3"),
         ("ALTER TABLE t ROWS 9 NUMA NODE (0)", "42601", "expected TO"),
         ("ALTER TABLE t ALTER c INT", "42601", "expected NUMA NODE"),
-        ("ALTER TABLE t ALTER c TYPE FANCY", "0A000", "the type FANCY"),
         ("ALTER TABLE t ALTER (c FANCY(1) NUMA NODE (0))", "0A000", "the type FANCY"),
         ("ALTER TABLE t PARTITION x NUMA NODE (0)", "42601", "the number of a part"),
         ("ALTER TABLE t MERGE PARTITIONS 3 TO 3", "42601", "not several"),

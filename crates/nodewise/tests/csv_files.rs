@@ -467,7 +467,7 @@ fn what_cannot_be_read_is_told() {
             "SELECT * FROM read_csv('DIR/a.csv', types = {'z': 'INT'})",
             "42703 column \"z\" of a type does not exist (file DIR/a.csv)",
         ),
-        ("SELECT * FROM read_csv('DIR/a.csv', types = {'a': 'INTT'})", "0A000"),
+        ("SELECT * FROM read_csv('DIR/a.csv', types = {'a': 'INTT'})", "42704"),
         (
             "SELECT * FROM read_csv('DIR/a.csv', delim = ',', quote = ',')",
             "22023 delimiter and quote must be different",

@@ -260,12 +260,16 @@ fn shown(error: &dyn Display) -> String {
     error.to_string()
 }
 
-/// Batches none of which has more rows than a row group.
+/// Batches of which neighbours make groups of so many rows.
 fn cut(batches: &[RecordBatch], group_rows: usize) -> Vec<RecordBatch> {
-    let mut pieces = Vec::with_capacity(batches.len());
+    let (mut pieces, mut room) = (Vec::with_capacity(batches.len()), group_rows);
     for batch in batches {
-        for from in (0..batch.num_rows()).step_by(group_rows) {
-            pieces.push(batch.slice(from, group_rows.min(batch.num_rows() - from)));
+        let mut from = 0;
+        while from < batch.num_rows() {
+            let rows = room.min(batch.num_rows() - from);
+            pieces.push(batch.slice(from, rows));
+            from += rows;
+            room = if rows == room { group_rows } else { room - rows };
         }
     }
     pieces
