@@ -59,7 +59,6 @@ fn what_is_no_array_is_an_error() {
         "[1]={1,2}",
         "{a\\",
         "{{1},{}}",
-        "[1:2]",
     ] {
         let state = read(text, DataType::Text).map_err(|it| it.state.0);
         assert_eq!(state, Err("22P02"), "{text}");
