@@ -225,6 +225,24 @@ impl Session {
             Statement::DropSchema { names, if_exists, cascade } => {
                 self.drop_schemas(&names, if_exists, cascade, cancel)
             }
+            it @ (Statement::CreateView { .. }
+            | Statement::RefreshView { .. }
+            | Statement::RenameView { .. }
+            | Statement::DropView { .. }) => self.run_view_statement(it, cancel),
+            Statement::Describe { query, table } => {
+                self.describe_columns(&query, table.as_deref(), cancel)
+            }
+            _ => Err(SqlError::internal("a statement that defines nothing")),
+        }
+    }
+
+    /// Makes, fills, renames or drops views.
+    fn run_view_statement(
+        &mut self,
+        statement: Statement,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        match statement {
             Statement::CreateView {
                 name,
                 columns,
@@ -245,14 +263,11 @@ impl Session {
             Statement::RenameView { name, to, if_exists } => {
                 self.rename_view(&name, &to, if_exists, cancel)
             }
-            Statement::Describe { query, table } => {
-                self.describe_columns(&query, table.as_deref(), cancel)
-            }
             Statement::DropView { names, materialized, if_exists, cascade } => {
                 let kind = if materialized { "materialized view" } else { "view" };
                 self.drop_views((kind, &names[..]), if_exists, cascade, cancel)
             }
-            _ => Err(SqlError::internal("a statement that defines nothing")),
+            _ => Err(SqlError::internal("a statement that is about no view")),
         }
     }
 
