@@ -27,6 +27,7 @@ use crate::{Loading, Progress};
 use super::table_files::{self, PartFile, failed, is_of_table, of_round, write_names, write_parts};
 
 const MANIFEST: &str = "manifest";
+
 /// What the manifest says.
 #[derive(Serialize, Deserialize, Default)]
 pub(super) struct Manifest {
@@ -47,11 +48,30 @@ pub(super) struct Manifest {
     pub(super) comments: Vec<([String; 3], String)>,
     #[serde(default)]
     pub(super) macros: Vec<MacroDefinition>,
+    /// Those that somebody has made or changed.
     #[serde(default)]
     pub(super) roles: Vec<Role>,
     /// What each are on, and the rights.
     #[serde(default)]
     pub(super) rights: Vec<((ObjectKind, String), Rights)>,
+}
+
+impl Manifest {
+    /// What a catalog has, all records up to one, with the files of its tables. `cuts`: whether the log before goes.
+    fn of(lsn: Lsn, files: Vec<Vec<String>>, catalog: &CatalogSnapshot, cuts: bool) -> Self {
+        Self {
+            lsn: lsn.0,
+            tables: files,
+            schemas: schemas(catalog),
+            sequences: forms(catalog, cuts),
+            views: view_forms(catalog),
+            types: catalog.user_types().map(|it| UserType::clone(it)).collect(),
+            comments: comments(catalog),
+            macros: catalog.macros().map(|it| MacroDefinition::clone(it)).collect(),
+            roles: catalog.stored_roles().map(|it| Role::clone(it)).collect(),
+            rights: rights(catalog),
+        }
+    }
 }
 
 /// The tables of the last checkpoint, with their files.
@@ -126,23 +146,7 @@ pub(super) fn write(
     let new = write_tables(folder, (tables, round), known, tally, &|| Ok(()));
     // What it has written would take the room that the log needs.
     let (new, parts) = new.inspect_err(|_| discard(folder, round))?;
-    let (sequences, views) = (forms(tables, true), view_forms(tables));
-    let (schemas, comments) = (schemas(tables), comments(tables));
-    let (macros, roles, rights) = (macros(tables), roles(tables), rights(tables));
-    let types = user_types(tables);
-    let tables = new.iter().map(|it| it.1.clone()).collect();
-    let manifest = Manifest {
-        lsn: lsn.0,
-        tables,
-        schemas,
-        sequences,
-        views,
-        types,
-        comments,
-        macros,
-        roles,
-        rights,
-    };
+    let manifest = Manifest::of(lsn, new.iter().map(|it| it.1.clone()).collect(), tables, true);
     let bytes = serde_json::to_vec(&manifest).map_err(malformed)?;
     let sealed = folder.sync().map_err(JournalError::from);
     let sealed = sealed.and_then(|()| write_sealed(folder, MANIFEST, &bytes));
@@ -192,16 +196,6 @@ fn comments(tables: &CatalogSnapshot) -> Vec<([String; 3], String)> {
     lasting.map(|(of, text)| (of, text.to_string())).collect()
 }
 
-/// All macros.
-fn macros(tables: &CatalogSnapshot) -> Vec<MacroDefinition> {
-    tables.macros().map(|it| MacroDefinition::clone(it)).collect()
-}
-
-/// The roles that somebody has made or changed.
-fn roles(tables: &CatalogSnapshot) -> Vec<Role> {
-    tables.stored_roles().map(|it| Role::clone(it)).collect()
-}
-
 /// The rights on what outlasts its session.
 fn rights(tables: &CatalogSnapshot) -> Vec<((ObjectKind, String), Rights)> {
     let mut all = tables.all_rights();
@@ -225,30 +219,10 @@ pub(super) fn write_anew(
 ) -> SqlResult<()> {
     let (nothing, mut tally) = ((&Written::new(), &[][..]), Tally::default());
     let (new, _) = write_tables(folder, (tables, 1), nothing, &mut tally, may_go_on)?;
-    let (sequences, views) = (forms(tables, false), view_forms(tables));
-    let (schemas, comments) = (schemas(tables), comments(tables));
-    let (macros, roles, rights) = (macros(tables), roles(tables), rights(tables));
-    let types = user_types(tables);
-    let tables = new.into_iter().map(|it| it.1).collect();
     folder.sync().map_err(failed)?;
-    let manifest = Manifest {
-        lsn: 0,
-        tables,
-        schemas,
-        sequences,
-        views,
-        types,
-        comments,
-        macros,
-        roles,
-        rights,
-    };
+    let manifest = Manifest::of(Lsn(0), new.into_iter().map(|it| it.1).collect(), tables, false);
     let bytes = serde_json::to_vec(&manifest).map_err(malformed)?;
     write_sealed(folder, MANIFEST, &bytes).map_err(|it| journal_error(&it))
-}
-
-fn user_types(tables: &CatalogSnapshot) -> Vec<UserType> {
-    tables.user_types().map(|it| UserType::clone(it)).collect()
 }
 
 /// Removes the files of tables that are in no checkpoint any more, and that no record names.

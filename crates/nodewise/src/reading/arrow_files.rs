@@ -8,10 +8,8 @@ use files::ArrowFile;
 use storage::{BuildContext, ColumnSchema, Table};
 use types::{SqlError, SqlResult, SqlState, UnreadColumn};
 
-use super::csv_options::filename;
-use super::extra::{ExtraColumn, extra_columns, with_extra};
+use super::extra::{ExtraColumn, divided, extra_columns, extra_options, with_extra};
 use super::tables::{text_table, unread};
-use super::values::boolean;
 
 /// Files of Arrow that are one table.
 pub(crate) struct ArrowFiles {
@@ -23,18 +21,7 @@ pub(crate) struct ArrowFiles {
 impl ArrowFiles {
     /// Opens files; the columns are those of the first.
     pub(crate) fn open(paths: Vec<PathBuf>, options: &[(String, FileOption)]) -> SqlResult<Self> {
-        let (mut name, mut hive) = (None, None);
-        for (option, value) in options {
-            match option.as_str() {
-                "filename" => name = filename(option, value)?,
-                "hive_partitioning" => hive = Some(boolean(option, value)?),
-                _ => {
-                    let message = format!("read_arrow has no option \"{option}\"");
-                    return Err(SqlError::new(SqlState::INVALID_PARAMETER, message)
-                        .with_hint("it has filename and hive_partitioning"));
-                }
-            }
-        }
+        let (name, hive) = extra_options("read_arrow", options)?;
         let files = paths.iter().map(|it| ArrowFile::open(it)).collect::<SqlResult<Vec<_>>>()?;
         let own = files[0].schema().fields().iter().map(|it| it.name().clone());
         let extra = extra_columns(&paths, &own.collect::<Vec<_>>(), name.as_deref(), hive);
@@ -81,9 +68,8 @@ impl ArrowFiles {
             }
         }
         let mut batches = Vec::new();
-        let extra: Vec<&ExtraColumn> = self.extra.iter().filter(|it| wanted(&it.name)).collect();
-        let others = self.extra.iter().filter(|it| !wanted(&it.name));
-        unread_columns.extend(others.map(|it| unread(&it.name)));
+        let (extra, not_read) = divided(&self.extra, wanted);
+        unread_columns.extend(not_read);
         for file in 0..self.files.len() {
             let places = if file == 0 { columns.clone() } else { self.found(file, &schema)? };
             for batch in self.rows(file, &places, context)? {

@@ -4,10 +4,15 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{Field, Schema};
+use binder::FileOption;
 use files::{constant, narrowest_type};
 use stdx::sync::Arc;
 use storage::ColumnSchema;
-use types::{DataType, SqlError, SqlResult};
+use types::{DataType, SqlError, SqlResult, SqlState, UnreadColumn};
+
+use super::csv_options::filename;
+use super::tables::unread;
+use super::values::boolean;
 
 /// A folder of NULL.
 pub(crate) const NULL_FOLDER: &str = "__HIVE_DEFAULT_PARTITION__";
@@ -24,6 +29,36 @@ impl ExtraColumn {
     pub(crate) fn schema(&self) -> ColumnSchema {
         ColumnSchema::new(self.name.clone(), self.data_type, true)
     }
+}
+
+/// What the options of a function say that has none but these: the name of the column of names of files, and whether folders are
+/// columns. Errors: 22023.
+pub(super) fn extra_options(
+    function: &str,
+    options: &[(String, FileOption)],
+) -> SqlResult<(Option<String>, Option<bool>)> {
+    let (mut name, mut hive) = (None, None);
+    for (option, value) in options {
+        match option.as_str() {
+            "filename" => name = filename(option, value)?,
+            "hive_partitioning" => hive = Some(boolean(option, value)?),
+            _ => {
+                let message = format!("{function} has no option \"{option}\"");
+                return Err(SqlError::new(SqlState::INVALID_PARAMETER, message)
+                    .with_hint("it has filename and hive_partitioning"));
+            }
+        }
+    }
+    Ok((name, hive))
+}
+
+/// Those columns that are wanted, and the others, which cannot be used.
+pub(super) fn divided<'a>(
+    columns: &'a [ExtraColumn],
+    wanted: &dyn Fn(&str) -> bool,
+) -> (Vec<&'a ExtraColumn>, Vec<UnreadColumn>) {
+    let (taken, others): (Vec<_>, Vec<_>) = columns.iter().partition(|it| wanted(&it.name));
+    (taken, others.into_iter().map(|it| unread(&it.name)).collect())
 }
 
 /// The columns of some files, without those that the files have themselves.

@@ -6,7 +6,7 @@ use files::{JsonFormat, JsonFound, OnError, Rows, TextColumn, read_json, sniff_j
 use storage::{BuildContext, ColumnSchema, Table};
 use types::{SqlError, SqlResult, SqlState, UnreadColumn};
 
-use super::extra::{ExtraColumn, extra_columns, with_extra};
+use super::extra::{ExtraColumn, divided, extra_columns, with_extra};
 use super::json_options::JsonOptions;
 use super::tables::{text_table, unread};
 
@@ -50,10 +50,9 @@ impl JsonFiles {
                 false => unread_columns.push(unread(name)),
             }
         }
-        let extra: Vec<&ExtraColumn> = self.extra.iter().filter(|it| wanted(&it.name)).collect();
+        let (extra, not_read) = divided(&self.extra, wanted);
+        unread_columns.extend(not_read);
         schema.extend(extra.iter().map(|it| it.schema()));
-        let others = self.extra.iter().filter(|it| !wanted(&it.name));
-        unread_columns.extend(others.map(|it| unread(&it.name)));
         let known = &self.options.known;
         let format = JsonFormat {
             layouts: self.found.layouts.clone(),

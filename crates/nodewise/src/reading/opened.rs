@@ -12,7 +12,7 @@ use types::{DataType, SqlError, SqlResult, SqlState, UnreadColumn, Zone};
 
 use super::arrow_files::ArrowFiles;
 use super::csv_options::{CsvOptions, shown};
-use super::extra::{ExtraColumn, extra_columns, with_extra};
+use super::extra::{ExtraColumn, divided, extra_columns, with_extra};
 use super::json_files::JsonFiles;
 use super::json_options::JsonOptions;
 use super::kind::{FileKind, is_tbl, known};
@@ -231,10 +231,9 @@ impl TextFiles {
                 false => unread_columns.push(unread(name)),
             }
         }
-        let extra: Vec<&ExtraColumn> = self.extra.iter().filter(|it| wanted(&it.name)).collect();
+        let (extra, not_read) = divided(&self.extra, wanted);
+        unread_columns.extend(not_read);
         schema.extend(extra.iter().map(|it| it.schema()));
-        let others = self.extra.iter().filter(|it| !wanted(&it.name));
-        unread_columns.extend(others.map(|it| unread(&it.name)));
         let rows = match self.by_file.is_empty() {
             true => read_text(&self.paths, &columns, &self.format(&self.found), context)
                 .map(|Rows { batches, files, .. }| batches.into_iter().zip(files).collect()),

@@ -5,11 +5,9 @@ use std::path::PathBuf;
 use binder::FileOption;
 use files::constant;
 use storage::{BuildContext, ColumnSchema, FileColumn, Table};
-use types::{SqlError, SqlResult, SqlState, UnreadColumn};
+use types::{SqlResult, UnreadColumn};
 
-use super::csv_options::filename;
-use super::extra::{ExtraColumn, extra_columns};
-use super::values::boolean;
+use super::extra::{ExtraColumn, extra_columns, extra_options};
 
 /// Parquet files that are one table.
 pub(crate) struct ParquetFiles {
@@ -20,18 +18,7 @@ pub(crate) struct ParquetFiles {
 impl ParquetFiles {
     /// Opens files; the columns are those of the first.
     pub(crate) fn open(paths: Vec<PathBuf>, options: &[(String, FileOption)]) -> SqlResult<Self> {
-        let (mut name, mut hive) = (None, None);
-        for (option, value) in options {
-            match option.as_str() {
-                "filename" => name = filename(option, value)?,
-                "hive_partitioning" => hive = Some(boolean(option, value)?),
-                _ => {
-                    let message = format!("read_parquet has no option \"{option}\"");
-                    return Err(SqlError::new(SqlState::INVALID_PARAMETER, message)
-                        .with_hint("it has filename and hive_partitioning"));
-                }
-            }
-        }
+        let (name, hive) = extra_options("read_parquet", options)?;
         let names = storage::parquet_names(&paths[0])?;
         let extra = extra_columns(&paths, &names, name.as_deref(), hive);
         Ok(Self { paths, extra })
