@@ -119,7 +119,13 @@ fn column_change(column: String, change: AlterColumnOperation) -> SqlResult<Rule
         AlterColumnOperation::SetDataType { data_type, using, had_set: _ } => {
             let (data_type, type_name) = TypeName::read(&data_type)?;
             let using = using.map(|it| it.to_string());
-            RuleChange::Column(ColumnAlteration::Type { column, data_type, type_name, using })
+            RuleChange::Column(ColumnAlteration::Type {
+                column,
+                data_type,
+                type_name,
+                domain: None,
+                using,
+            })
         }
         other => return Err(unsupported(format!("ALTER COLUMN .. {other}"))),
     })

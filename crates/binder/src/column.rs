@@ -72,6 +72,7 @@ pub(crate) fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
         name: ident(&column.name),
         data_type: known,
         type_name,
+        domain: None,
         nullable: nullable.unwrap_or(true),
         default: generated.map(|it| it.0).or(default),
         numbering,

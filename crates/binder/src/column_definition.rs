@@ -15,6 +15,8 @@ pub struct ColumnDefinition {
     pub data_type: DataType,
     /// The name of its type, if users made it.
     pub type_name: Option<TypeName>,
+    /// The domain that it is of ([`types::names::joined`]), once it is found by its name.
+    pub domain: Option<String>,
     /// Whether it may hold NULL.
     pub nullable: bool,
     /// The expression of its default.

@@ -197,10 +197,13 @@ impl<'a> Cursor<'a> {
         crate::data_types::data_type(&parsed).map(Some)
     }
 
-    /// A type, if there is one up to the end, among those that users made, too.
-    pub(crate) fn any_type(&mut self) -> SqlResult<Option<(DataType, Option<TypeName>)>> {
+    /// A type, among those that users made, too, if one comes before the tokens for which `stop` holds.
+    pub(crate) fn any_type(
+        &mut self,
+        stop: impl Fn(&Self) -> bool,
+    ) -> SqlResult<Option<(DataType, Option<TypeName>)>> {
         let start = self.at;
-        self.skip_to(|_| false);
+        self.skip_to(stop);
         if start == self.at {
             return Ok(None);
         }

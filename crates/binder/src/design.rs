@@ -240,6 +240,8 @@ pub enum ColumnAlteration {
         data_type: DataType,
         /// The name of its type, if users made it.
         type_name: Option<TypeName>,
+        /// Its new domain ([`types::names::joined`]), once it is found by its name.
+        domain: Option<String>,
         /// SQL text of what becomes of a value; `None` to convert it as an assignment does.
         using: Option<String>,
     },

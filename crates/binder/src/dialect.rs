@@ -209,12 +209,23 @@ fn begun_by_word(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
         }
         (Token::SingleQuotedString(_), DATE) => {
             parser.advance_token();
-            let date =
-                |value| TypedString { data_type: DataType::Date, value, uses_odbc_syntax: false };
-            Some(parser.parse_value().map(|it| Expr::TypedString(date(it))))
+            Some(constant_of(parser, DataType::Date))
+        }
+        // A constant of a type that users made.
+        (Token::SingleQuotedString(_), NoKeyword) => {
+            let name = parser.parse_identifier();
+            Some(name.and_then(|it| {
+                constant_of(parser, DataType::Custom(ObjectName::from(vec![it]), Vec::new()))
+            }))
         }
         _ => None,
     }
+}
+
+/// The text behind a type.
+fn constant_of(parser: &mut Parser, data_type: DataType) -> Result<Expr, ParserError> {
+    let value = parser.parse_value()?;
+    Ok(Expr::TypedString(TypedString { data_type, value, uses_odbc_syntax: false }))
 }
 
 /// `(digits) '..'` behind INTERVAL, or `(expression) unit`, as DuckDB has it: so many of that unit.
@@ -364,6 +375,33 @@ mod tests {
         format!("{:?}", Parser::parse_sql(dialect, sql))
     }
 
+    /// Whether the other dialect reads a statement in its own way: what our own rule of precedence decides has a test of its own,
+    /// identities, generated columns and domains are words that rooms of their own read, and for deep nests the other takes a time that
+    /// doubles with each call.
+    fn is_read_apart(sql: &str) -> bool {
+        let sets = ["GROUPING SETS", "ROLLUP", "CUBE"];
+        let words = [
+            "DISTINCT FROM",
+            "IDENTITY",
+            "abs(abs(abs(abs(",
+            "SELECT ROLLUP",
+            "BY DISTINCT",
+            // `INTERVAL (n) HOUR` is read as a product, before parsing.
+            "interval(",
+            "INTERVAL (",
+            // Queries behind two parentheses, and names of arguments.
+            "(((SELECT",
+            " := ",
+            "CREATE DOMAIN",
+            // A text behind a word is a constant of a type, not a name.
+            "posint '",
+        ];
+        words.iter().any(|word| sql.contains(word))
+            || sql.to_ascii_lowercase().contains("generated")
+            // There, sets inside of sets are calls of functions.
+            || sets.iter().filter(|word| sql.contains(**word)).count() > 1
+    }
+
     #[test]
     fn statements_are_parsed_as_postgres_parses_them() {
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -385,7 +423,7 @@ mod tests {
         }
         assert!(texts.len() > 200, "{}", texts.len());
         for sql in [
-            "SELECT a 'x', a, a.b.c, \"A\".b, -a, a::int, a COLLATE \"C\", 'a' COLLATE \"C\", a [1] FROM t",
+            "SELECT a, a.b.c, \"A\".b, -a, a::int, a COLLATE \"C\", 'a' COLLATE \"C\", a [1] FROM t",
             "SELECT 1 + 2.5, 'a' 'b', E'\\n', 1e5, 1_000, x'1f', a -> b, a->>'k' FROM t",
             "SELECT date '2020-01-01', date, value, name AS name, interval '1' day, xml '<a/>' FROM t",
             "SELECT a(1), a (1), a.b(2), array[1, 2], (a, b), $1 + a, a IS NOT NULL, a IS NULL, a b FROM t",
@@ -401,27 +439,8 @@ mod tests {
         ] {
             texts.push(sql.to_owned());
         }
-        // What our own rule of precedence decides has a test of its own, identities and generated columns are words that
-        // `sequence_words` and `generated_words` read, and for deep nests the other dialect takes a time that doubles with each call.
-        let sets = ["GROUPING SETS", "ROLLUP", "CUBE"];
-        let apart = |it: &str| {
-            it.contains("DISTINCT FROM")
-                || it.contains("IDENTITY")
-                || it.to_ascii_lowercase().contains("generated")
-                || it.contains("abs(abs(abs(abs(")
-                // There, sets inside of sets are calls of functions.
-                || sets.iter().filter(|word| it.contains(**word)).count() > 1
-                || it.contains("SELECT ROLLUP")
-                || it.contains("BY DISTINCT")
-                // `INTERVAL (n) HOUR` is read as a product, before parsing.
-                || it.contains("interval(")
-                || it.contains("INTERVAL (")
-                // Queries behind two parentheses, and names of arguments.
-                || it.contains("(((SELECT")
-                || it.contains(" := ")
-        };
         let mut others = Vec::new();
-        for sql in texts.iter().filter(|it| !apart(it)) {
+        for sql in texts.iter().filter(|it| !is_read_apart(it)) {
             let (ours, theirs) = (parsed(&Postgres, sql), parsed(&PostgreSqlDialect {}, sql));
             // What only we read (queries behind two parentheses, what is DuckDB's) has tests of its own; and the parser takes
             // two operators of a rank where PostgreSQL does not.

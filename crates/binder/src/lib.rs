@@ -26,6 +26,8 @@ mod cursor_words;
 mod data_types;
 pub mod design;
 mod dialect;
+mod domain_value;
+mod domain_words;
 mod file_calls;
 mod file_reference;
 pub mod files;
@@ -101,6 +103,7 @@ pub use design::{
     ColumnAlteration, DesignClause, ExpressionChange, IdentityChange, NodeClause, NodeDemand,
     NodeRange, NodeWay, PartitionClause, PlacedItem, RuleChange, TableChange,
 };
+pub use domain_value::condition_of_column;
 pub use file_reference::{FileOption, FileReference, named_type};
 pub use json_rows::json_rows;
 pub use kept_text::{KeptText, with_types_found};
@@ -117,4 +120,4 @@ pub use statement::{
     ParsedQuery, Statement, Step, TransactionModes, TransactionStatement, TypeBody,
 };
 pub use syntax::quoted_name;
-pub use user_types::{NewLabel, TypeChange, TypeName};
+pub use user_types::{DomainBody, DomainChange, NewLabel, TypeChange, TypeName};

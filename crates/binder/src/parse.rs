@@ -18,11 +18,12 @@ use crate::statement::{ExplainFormat, ParsedQuery, Statement};
 use crate::syntax::{NESTED_MAX, dotted, ident, name, syntax, too_deep, unknown, unsupported};
 use crate::{
     alter, asof, chained, clauses, comment_words, comprehension, conflict_words, constraint_words,
-    copy, copy_options, cursor_words, file_calls, folders, frames, friendly_words, from_first,
-    generated_columns, item_assignment, keys, lambda, like_words, lock_words, macro_words,
-    maintenance, merge_words, notify_words, numerals, overriding, parameters, rewrite, role_words,
-    schema_words, sequence_words, show_words, steering, steps, struct_words, subscripts, temporary,
-    tokens, transactions, type_words, variable_words, view_words, written_in_sql,
+    copy, copy_options, cursor_words, domain_words, file_calls, folders, frames, friendly_words,
+    from_first, generated_columns, item_assignment, keys, lambda, like_words, lock_words,
+    macro_words, maintenance, merge_words, notify_words, numerals, overriding, parameters, rewrite,
+    role_words, schema_words, sequence_words, show_words, steering, steps, struct_words,
+    subscripts, temporary, tokens, transactions, type_words, variable_words, view_words,
+    written_in_sql,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -143,6 +144,7 @@ fn parse_one(
         comment_words::recognise,
         about_cursor,
         about_type,
+        domain_words::recognise,
         notify_words::recognise,
         role_words::recognise,
         schema_words::recognise,

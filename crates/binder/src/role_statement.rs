@@ -95,7 +95,12 @@ pub enum Owned {
     /// A schema.
     Schema(String),
     /// A type that users made.
-    Type(String),
+    Type {
+        /// Its name.
+        name: String,
+        /// Whether it is called a domain.
+        is_domain: bool,
+    },
     /// The database.
     Database,
 }

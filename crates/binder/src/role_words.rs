@@ -376,7 +376,10 @@ fn owner<'a>(mut cursor: Cursor<'a>) -> SqlResult<Option<(RoleStatement, Cursor<
         Owned::Schema(name)
     } else if cursor.take("TYPE") {
         let Ok(name) = cursor.relation() else { return Ok(None) };
-        Owned::Type(name)
+        Owned::Type { name, is_domain: false }
+    } else if cursor.take("DOMAIN") {
+        let Ok(name) = cursor.relation() else { return Ok(None) };
+        Owned::Type { name, is_domain: true }
     } else if cursor.take("DATABASE") {
         let Ok(_) = cursor.name("the name of the database") else { return Ok(None) };
         Owned::Database

@@ -12,7 +12,7 @@ use crate::like_words::LikeClause;
 use crate::role_statement::{NamedRole, RoleStatement};
 use crate::sequence::{SequenceChange, SequenceOptions};
 use crate::session_statement::{ChannelStatement, CursorStep};
-use crate::user_types::{TypeChange, TypeName};
+use crate::user_types::{DomainBody, DomainChange, TypeChange, TypeName};
 
 /// A parsed query; opaque, because its form belongs to the parser.
 #[derive(Clone, PartialEq)]
@@ -153,10 +153,26 @@ pub enum Statement {
         /// What is done.
         change: TypeChange,
     },
-    /// DROP TYPE.
+    /// CREATE DOMAIN.
+    CreateDomain {
+        /// Its name.
+        name: String,
+        /// What it is.
+        body: Box<DomainBody>,
+    },
+    /// ALTER DOMAIN.
+    AlterDomain {
+        /// Its name.
+        name: String,
+        /// What is done.
+        change: DomainChange,
+    },
+    /// DROP TYPE, DROP DOMAIN.
     DropType {
         /// Their names.
         names: Vec<String>,
+        /// Whether it says DOMAIN.
+        domains: bool,
         /// Whether a missing one is no error.
         if_exists: bool,
         /// Whether what uses one goes, too.
@@ -681,4 +697,18 @@ pub enum ExplainFormat {
     Json,
     /// A picture, as SVG.
     Svg,
+}
+
+impl Statement {
+    /// Whether it makes, changes or drops types or domains.
+    pub fn is_about_types(&self) -> bool {
+        matches!(
+            self,
+            Self::CreateType { .. }
+                | Self::AlterType { .. }
+                | Self::CreateDomain { .. }
+                | Self::AlterDomain { .. }
+                | Self::DropType { .. }
+        )
+    }
 }

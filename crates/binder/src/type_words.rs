@@ -29,7 +29,8 @@ pub(crate) fn recognise(
         cursor.expect_end()?;
         return Ok(Some(Statement::AlterType { name, change }));
     }
-    if cursor.take_all(&["DROP", "TYPE"]) {
+    let drops_domain = cursor.take_all(&["DROP", "DOMAIN"]);
+    if drops_domain || cursor.take_all(&["DROP", "TYPE"]) {
         let if_exists = cursor.take_all(&["IF", "EXISTS"]);
         let mut names = vec![cursor.relation()?];
         while cursor.take_sign(&Token::Comma) {
@@ -40,7 +41,8 @@ pub(crate) fn recognise(
             cursor.take("RESTRICT");
         }
         cursor.expect_end()?;
-        return Ok(Some(Statement::DropType { names, if_exists, cascade }));
+        let domains = drops_domain;
+        return Ok(Some(Statement::DropType { names, domains, if_exists, cascade }));
     }
     Ok(None)
 }
@@ -55,7 +57,7 @@ fn body(
         return Err(unsupported("a type of rows or of ranges"));
     }
     if !cursor.take("ENUM") {
-        let of = cursor.any_type()?;
+        let of = cursor.any_type(|_| false)?;
         cursor.expect_end()?;
         let (data_type, type_name) = of.ok_or_else(|| cursor.expected("a type"))?;
         return Ok(TypeBody::Alias { data_type, type_name });
@@ -108,16 +110,24 @@ fn change(cursor: &mut Cursor<'_>, name: &str) -> SqlResult<TypeChange> {
         cursor.expect("TO")?;
         return Ok(TypeChange::RenameLabel { from, to: label(cursor)? });
     }
+    match other_name(cursor, name)? {
+        Some(it) => Ok(it),
+        None => Err(cursor.expected("ADD VALUE, RENAME VALUE, RENAME TO, OWNER TO or SET SCHEMA")),
+    }
+}
+
+/// RENAME TO and SET SCHEMA, if either comes next.
+pub(crate) fn other_name(cursor: &mut Cursor<'_>, name: &str) -> SqlResult<Option<TypeChange>> {
     if cursor.take_all(&["RENAME", "TO"]) {
         let bare = cursor.name("the name of a type")?;
         let to = match names::last(name) {
             Some((schema, _)) => format!("{schema}.{}", names::written(&[bare])),
             None => names::written(&[bare]),
         };
-        return Ok(TypeChange::Rename(to));
+        return Ok(Some(TypeChange::Rename(to)));
     }
     if cursor.take_all(&["SET", "SCHEMA"]) {
-        return Ok(TypeChange::Schema(cursor.name("the name of a schema")?));
+        return Ok(Some(TypeChange::Schema(cursor.name("the name of a schema")?)));
     }
-    Err(cursor.expected("ADD VALUE, RENAME VALUE, RENAME TO, OWNER TO or SET SCHEMA"))
+    Ok(None)
 }

@@ -1,6 +1,6 @@
 //! From a function to its kernel.
 
-use arrow_array::{Array, ArrayRef, new_null_array};
+use arrow_array::{Array, ArrayRef, StringArray, new_null_array};
 use arrow_schema::DataType as ArrowType;
 use plan::Function;
 use stdx::sync::Arc;
@@ -93,6 +93,7 @@ fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::WithMetadata => call.argument(0).map(Arc::clone),
         F::Version => call.map_texts(|_, out| out.push(VERSION)),
         F::RaiseCardinality => more_than_one_row(call),
+        F::RaiseDomain => no_value_of_domain(call),
         _ => pattern_or_bytes(call),
     }
 }
@@ -106,6 +107,27 @@ fn more_than_one_row(call: &Call<'_>) -> SqlResult<ArrayRef> {
             "more than one row returned by a subquery used as an expression",
         )),
     }
+}
+
+/// The error of values that a domain does not have.
+fn no_value_of_domain(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let (domains, constraints) = (call.texts(0)?, call.texts(1)?);
+    if call.rows == 0 {
+        return Ok(new_null_array(&arrow_type(call.result), 0));
+    }
+    let text = |of: &StringArray| of.is_valid(0).then(|| of.value(0).to_owned());
+    let domain = text(domains).unwrap_or_default();
+    Err(match text(constraints).filter(|it| !it.is_empty()) {
+        Some(constraint) => {
+            let message =
+                format!("value for domain {domain} violates check constraint \"{constraint}\"");
+            SqlError::new(SqlState("23514"), message)
+        }
+        None => {
+            let message = format!("domain {domain} does not allow null values");
+            SqlError::new(SqlState::NOT_NULL_VIOLATION, message)
+        }
+    })
 }
 
 fn pattern_or_bytes(call: &Call<'_>) -> SqlResult<ArrayRef> {

@@ -127,6 +127,7 @@ const UNNAMED: &[Function] = &[
     Function::NestedJson,
     Function::NestedKey,
     Function::RaiseCardinality,
+    Function::RaiseDomain,
     Function::SeriesLength,
     Function::SeriesMoment,
     Function::SeriesMoments,

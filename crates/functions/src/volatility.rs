@@ -25,7 +25,8 @@ pub fn volatility(function: Function) -> Volatility {
     match function {
         it if STABLE.contains(&it) => Volatility::Stable,
         // An error that is folded or moved would come when no row asks for it.
-        Function::Random | Function::Uuid | Function::RaiseCardinality => Volatility::Volatile,
+        Function::Random | Function::Uuid => Volatility::Volatile,
+        Function::RaiseCardinality | Function::RaiseDomain => Volatility::Volatile,
         it if it.is_of_sequences() || it.is_of_sessions() => Volatility::Volatile,
         _ => Volatility::Immutable,
     }

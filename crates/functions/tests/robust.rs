@@ -270,6 +270,18 @@ fn the_cardinality_error_has_its_state() {
 }
 
 #[test]
+fn what_is_no_value_of_a_domain_has_its_states() {
+    let text = |it: &str| Arc::new(StringArray::from(vec![it])) as ArrayRef;
+    let raise = |constraint: &str| {
+        let arguments = [text("positive"), text(constraint)];
+        invoke(Function::RaiseDomain, &arguments, 1, DataType::Integer).unwrap_err()
+    };
+    let (check, null) = (raise("positive_check"), raise(""));
+    assert_eq!((check.state, null.state), (SqlState("23514"), SqlState::NOT_NULL_VIOLATION));
+    assert!(check.message.contains("positive_check"), "{}", check.message);
+}
+
+#[test]
 fn random_draws_differ_from_row_to_row_and_call_to_call() {
     let draw = |function, data_type| invoke(function, &[], 1_000, data_type).unwrap();
     let (first, second) =

@@ -5,7 +5,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Field, Schema, SchemaRef};
 use arrow_select::filter::{filter, filter_record_batch};
-use binder::bind::ChangeKind;
+use binder::bind::{ChangeKind, RowCheck};
 use binder::{ParsedQuery, Statement};
 use execution::{Executed, PipelineReport};
 use plan::Plan;
@@ -358,13 +358,23 @@ pub(crate) fn parsed(sql: &str) -> SqlResult<ParsedQuery> {
 }
 
 /// A CHECK constraint that is false of a row.
-fn check(table: &str, name: &str, truth: &ArrayRef) -> SqlResult<()> {
-    if truth.as_boolean().iter().any(|it| it == Some(false)) {
-        let message =
-            format!("new row for relation \"{table}\" violates check constraint \"{name}\"");
-        return Err(SqlError::new(SqlState("23514"), message));
+fn check(table: &str, of: &RowCheck, truth: &ArrayRef) -> SqlResult<()> {
+    if !truth.as_boolean().iter().any(|it| it == Some(false)) {
+        return Ok(());
     }
-    Ok(())
+    let broken = |message| Err(SqlError::new(SqlState("23514"), message));
+    match of {
+        RowCheck::Table(name) => {
+            broken(format!("new row for relation \"{table}\" violates check constraint \"{name}\""))
+        }
+        RowCheck::Domain { domain, constraint } => {
+            broken(format!("value for domain {domain} violates check constraint \"{constraint}\""))
+        }
+        RowCheck::NotNull { domain } => {
+            let message = format!("domain {domain} does not allow null values");
+            Err(SqlError::new(SqlState::NOT_NULL_VIOLATION, message))
+        }
+    }
 }
 
 /// Rows for a table; a column may have another type than the table's, from which it is converted when it is stored.

@@ -59,8 +59,13 @@ impl Session {
             ColumnAlteration::Rename { column, to } => {
                 self.rename_column(table, column, to, cancel)
             }
-            ColumnAlteration::Type { column, data_type, using, .. } => {
-                self.retype_column(table, column, (*data_type, using.as_deref()), cancel)
+            ColumnAlteration::Type { column, data_type, using, domain, .. } => {
+                let id = own_column(table, column)?;
+                // What the old domain asks is nothing that the new values are asked.
+                self.set_domain(&table.name, id, None, cancel)?;
+                let current = self.existing(&table.name)?;
+                self.retype_column(&current, column, (*data_type, using.as_deref()), cancel)?;
+                self.set_domain(&table.name, id, domain.as_deref(), cancel)
             }
             ColumnAlteration::Nullable { column, nullable } => {
                 self.set_nullable(table, column, *nullable, cancel)
@@ -101,7 +106,11 @@ impl Session {
         let default = self.defaults_of(&table.name, std::slice::from_ref(column))?.pop().flatten();
         let data_type = &self.current_type(*data_type)?;
         let schema = ColumnSchema::new(name.clone(), *data_type, true);
-        let values = match &default {
+        let of_domain = match &column.domain {
+            Some(it) if default.is_none() => self.domain_rules(it)?.default.map(Arc::from),
+            _ => None,
+        };
+        let values = match default.as_ref().or(of_domain.as_ref()) {
             Some(expression) if generation.is_some() => {
                 self.values_of_expression(table, &schema, expression, cancel)?
             }
@@ -125,6 +134,9 @@ impl Session {
         if rules != **new.rules() {
             new = self.apply_rules(&new, rules, cancel)?;
             self.check_rules(&new, cancel)?;
+        }
+        if let Some(domain) = &column.domain {
+            self.set_domain(&table.name, id, Some(domain), cancel)?;
         }
         if *constraints != Constraints::default() {
             let add = binder::RuleChange::Add(constraints.clone());

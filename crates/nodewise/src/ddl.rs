@@ -12,6 +12,7 @@ use types::{
 };
 
 use crate::answer::done;
+use crate::domain_ddl::put_domain;
 use crate::durability::Operation;
 use crate::notice::Notice;
 use crate::parallel::{LoadProgress, LoadTeam};
@@ -74,7 +75,13 @@ impl Session {
             Some(Generated { column: ColumnId(place as u16), is_stored })
         };
         let generated = columns.iter().enumerate().filter_map(generated).collect();
-        let rows = RowRules { defaults, checks: Vec::new(), identities, generated };
+        let mut rows = RowRules { defaults, identities, generated, ..RowRules::default() };
+        for (place, column) in columns.iter().enumerate() {
+            if let Some(domain) = &column.domain {
+                self.existing_domain(domain)?;
+                put_domain(&mut rows, ColumnId(place as u16), Some(domain));
+            }
+        }
         let schema: Vec<ColumnSchema> = columns
             .into_iter()
             .map(|it| {

@@ -39,6 +39,7 @@ mod database_settings;
 mod ddl;
 mod deferred;
 mod describe;
+mod domain_ddl;
 mod durability;
 mod execute;
 mod foreign_keys;

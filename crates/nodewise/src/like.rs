@@ -53,6 +53,7 @@ impl Session {
             name: it.name.clone(),
             data_type: it.data_type,
             type_name: None,
+            domain: None,
             nullable: it.nullable,
             default: None,
             numbering: None,
@@ -72,6 +73,7 @@ impl Session {
         let shown = schema.iter().enumerate().filter(|it| !names::is_hidden(&it.1.name));
         for (place, schema) in shown {
             let mut column = plain(schema);
+            column.domain = rows.domain(ColumnId(place as u16)).map(ToString::to_string);
             match rows.identity(ColumnId(place as u16)) {
                 Some(identity) if like.including.identity => {
                     let own = self.identity_sequence(&table.name, &schema.name)?;

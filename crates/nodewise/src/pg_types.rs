@@ -124,10 +124,10 @@ pub fn array_of_made(name: &str) -> u32 {
 /// The type that users made, or of arrays of one, which has a number.
 pub fn made_by_number(session: &Session, oid: u32) -> Option<DataType> {
     let snapshot = session.snapshot();
-    let mut types = snapshot.user_types().filter(|it| matches!(it.data_type, DataType::Enum(_)));
-    types.find_map(|it| match () {
+    snapshot.user_types().find_map(|it| match () {
+        () if it.domain.is_none() && !matches!(it.data_type, DataType::Enum(_)) => None,
         () if made_type(&it.name) == oid => Some(it.data_type),
-        () if array_of_made(&it.name) == oid => it.data_type.array(),
+        () if it.domain.is_none() && array_of_made(&it.name) == oid => it.data_type.array(),
         () => None,
     })
 }

@@ -1,7 +1,7 @@
 //! A statement that changes rows, planned.
 
 use arrow_schema::SchemaRef;
-use binder::bind::{Asked, ChangeKind, KeyOfRow, RowLock};
+use binder::bind::{Asked, ChangeKind, KeyOfRow, RowCheck, RowLock};
 use plan::{ExprKind, Operator, OutputColumn, Plan, Source};
 use stdx::sync::{Arc, OnceLock};
 use storage::Table;
@@ -24,7 +24,7 @@ pub(crate) struct PlannedChange {
     /// How many columns of the query RETURNING asks for.
     pub returning: Option<usize>,
     /// The CHECK constraints whose truth the last columns are.
-    pub checks: Vec<String>,
+    pub checks: Vec<RowCheck>,
     /// How many columns each key of ON CONFLICT has, behind all others.
     pub keys: Vec<KeyOfRow>,
     /// The columns of an UPDATE that get the values that they have.

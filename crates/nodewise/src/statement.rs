@@ -198,9 +198,7 @@ impl Session {
             Statement::DropIndex { names, if_exists } => {
                 self.drop_indexes(&names, if_exists, cancel)
             }
-            it @ (Statement::CreateType { .. }
-            | Statement::AlterType { .. }
-            | Statement::DropType { .. }) => self.run_type_statement(&it, cancel),
+            it if it.is_about_types() => self.run_type_statement(&it, cancel),
             Statement::CreateSequence { name, options, if_not_exists } => {
                 self.create_sequence(&name, &options, if_not_exists, cancel)
             }

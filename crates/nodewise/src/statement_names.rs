@@ -1,11 +1,11 @@
 //! Statements with the names of relations that they mean, in the place of those that they say ([`crate::resolution`]).
 
 use binder::{
-    ColumnAlteration, ColumnDefinition, Constraints, ExpressionChange, IdentityChange, Numbering,
-    RuleChange, SequenceChange, SequenceOptions, Statement, TableChange, TypeBody, TypeChange,
-    TypeName,
+    ColumnAlteration, ColumnDefinition, Constraints, DomainChange, ExpressionChange,
+    IdentityChange, Numbering, RuleChange, SequenceChange, SequenceOptions, Statement, TableChange,
+    TypeBody, TypeChange, TypeName,
 };
-use types::{DataType, SqlResult, names};
+use types::{DataType, SqlError, SqlResult, names};
 
 use crate::Session;
 
@@ -32,9 +32,7 @@ impl Session {
                 *name = self.new_name(name)?;
                 self.name_owner(options)?;
             }
-            it @ (S::CreateType { .. } | S::AlterType { .. } | S::DropType { .. }) => {
-                self.name_types(it)?;
-            }
+            it if it.is_about_types() => self.name_types(it)?,
             S::CreateIndex { table, .. } => self.set_existing(table, false)?,
             S::AlterTable { table, change, if_exists } => {
                 self.set_existing(table, *if_exists)?;
@@ -74,15 +72,40 @@ impl Session {
         match statement {
             Statement::CreateType { name, body } => {
                 *name = self.new_name(name)?;
-                if let TypeBody::Alias { data_type, type_name } = body {
-                    self.find_type(data_type, type_name)?;
+                if let TypeBody::Alias { data_type, type_name } = body
+                    && self.find_type(data_type, type_name)?.is_some()
+                {
+                    let message = "another name of a domain is not supported";
+                    return Err(SqlError::unsupported(message)
+                        .with_hint("CREATE DOMAIN makes a domain of a domain"));
                 }
             }
-            Statement::AlterType { name, change } => {
-                *name = self.existing_type_name(name)?;
-                if let TypeChange::Rename(to) = change {
-                    *to = self.other_name(name, to)?;
+            Statement::CreateDomain { name, body } => {
+                *name = self.new_name(name)?;
+                body.of = self.find_type(&mut body.data_type, &mut body.type_name)?;
+                if let Some(default) = &mut body.default {
+                    *default = self.kept_default(name, default)?;
                 }
+                for (_, condition) in &mut body.checks {
+                    *condition = self.with_types(condition)?;
+                }
+            }
+            Statement::AlterDomain { name, change: DomainChange::Default(Some(it)) } => {
+                *name = self.existing_type_name(name)?;
+                *it = self.kept_default(name, it)?;
+            }
+            Statement::AlterDomain { name, change: DomainChange::Add { condition, .. } } => {
+                *name = self.existing_type_name(name)?;
+                *condition = self.with_types(condition)?;
+            }
+            Statement::AlterType { name, change: TypeChange::Rename(to) }
+            | Statement::AlterDomain { name, change: DomainChange::Type(TypeChange::Rename(to)) } =>
+            {
+                *name = self.existing_type_name(name)?;
+                *to = self.other_name(name, to)?;
+            }
+            Statement::AlterType { name, .. } | Statement::AlterDomain { name, .. } => {
+                *name = self.existing_type_name(name)?;
             }
             Statement::DropType { names, .. } => {
                 for name in names {
@@ -125,8 +148,9 @@ impl Session {
                 self.name_column(table, column)?;
                 self.name_constraints(table, constraints)
             }
-            RuleChange::Column(ColumnAlteration::Type { data_type, type_name, .. }) => {
-                self.find_type(data_type, type_name)
+            RuleChange::Column(ColumnAlteration::Type { data_type, type_name, domain, .. }) => {
+                *domain = self.find_type(data_type, type_name)?;
+                Ok(())
             }
             RuleChange::Identity {
                 change: IdentityChange::Add { options, .. } | IdentityChange::Set { options, .. },
@@ -136,20 +160,34 @@ impl Session {
         }
     }
 
-    /// A type that users made, by its name.
-    fn find_type(&self, data_type: &mut DataType, name: &mut Option<TypeName>) -> SqlResult<()> {
-        let Some(name) = name.take() else { return Ok(()) };
+    /// A type that users made, by its name; the domain that it is, if it is one.
+    fn find_type(
+        &self,
+        data_type: &mut DataType,
+        name: &mut Option<TypeName>,
+    ) -> SqlResult<Option<String>> {
+        let Some(name) = name.take() else { return Ok(None) };
         let snapshot = self.snapshot();
-        let find = |name: &str| {
-            let found = snapshot.user_type(&self.existing_type_name(name)?);
-            Ok(found.map(|it| it.data_type))
+        if let Some(own) = name.name()
+            && let Some(found) = snapshot.user_type(&self.existing_type_name(&own)?)
+            && found.domain.is_some()
+        {
+            *data_type = found.data_type;
+            return Ok(Some(found.name.clone()));
+        }
+        let find = |name: &str| match snapshot.user_type(&self.existing_type_name(name)?) {
+            Some(it) if it.domain.is_some() => {
+                let message = "arrays, structs and maps of a domain are not supported";
+                Err(SqlError::unsupported(message).with_hint("take the type of the domain"))
+            }
+            found => Ok(found.map(|it| it.data_type)),
         };
         *data_type = name.data_type(&find)?;
-        Ok(())
+        Ok(None)
     }
 
     fn name_column(&self, table: &str, column: &mut ColumnDefinition) -> SqlResult<()> {
-        self.find_type(&mut column.data_type, &mut column.type_name)?;
+        column.domain = self.find_type(&mut column.data_type, &mut column.type_name)?;
         if let Some(default) = &mut column.default {
             *default = self.kept_default(table, default)?;
         }

@@ -18,7 +18,7 @@ use crate::text::Cells;
 use crate::{Answer, CancelToken, Session};
 
 impl Session {
-    /// CREATE, ALTER or DROP TYPE.
+    /// A statement about types or domains.
     pub(crate) fn run_type_statement(
         &mut self,
         statement: &Statement,
@@ -27,8 +27,14 @@ impl Session {
         match statement {
             Statement::CreateType { name, body } => self.create_type(name, body, cancel),
             Statement::AlterType { name, change } => self.alter_type(name, change, cancel),
-            Statement::DropType { names, if_exists, cascade } => {
-                self.drop_types(names, *if_exists, *cascade, cancel)
+            Statement::CreateDomain { name, body } => self.create_domain(name, body, cancel),
+            Statement::AlterDomain { name, change } => self.alter_domain(name, change, cancel),
+            Statement::DropType { names, domains, if_exists, cascade } => {
+                if *domains {
+                    self.check_domains(names)?;
+                }
+                let answer = self.drop_types(names, *if_exists, *cascade, cancel)?;
+                Ok(if *domains { done("DROP DOMAIN") } else { answer })
             }
             _ => Err(SqlError::internal("a statement that is about no type")),
         }
@@ -48,7 +54,12 @@ impl Session {
         };
         self.write_alone(cancel)?;
         self.check_free_type(name)?;
-        self.put_type(UserType { name: name.to_owned(), owner: self.role(), data_type })?;
+        self.put_type(UserType {
+            name: name.to_owned(),
+            owner: self.role(),
+            data_type,
+            domain: None,
+        })?;
         Ok(done("CREATE TYPE"))
     }
 
@@ -138,7 +149,7 @@ impl Session {
         self.snapshot().user_type(name).cloned().ok_or_else(|| binder::no_type(name))
     }
 
-    fn alter_type(
+    pub(crate) fn alter_type(
         &mut self,
         name: &str,
         change: &TypeChange,
@@ -221,7 +232,9 @@ impl Session {
         self.check_free_type(to)?;
         self.rename_type_in_texts(&old.name, to, cancel)?;
         self.remove_type(&old.name)?;
-        let renamed = |data_type| UserType { name: to.to_owned(), owner: old.owner, data_type };
+        let renamed =
+            |data_type| UserType { name: to.to_owned(), data_type, ..UserType::clone(&old) };
+        self.rename_domain(&old.name, to, cancel)?;
         match old.data_type {
             DataType::Enum(labels) if labels.name() == old.name => {
                 let new = EnumType::new(to, labels.labels().to_vec())?;

@@ -7,7 +7,8 @@ use stdx::sync::Arc;
 use storage::{ColumnChange, ColumnSchema, Rules, Table};
 use types::structs::{changed, has_part};
 use types::{
-    ColumnId, DataType, EnumType, SqlError, SqlResult, SqlState, UserType, ViewDefinition, names,
+    ColumnId, DataType, Domain, EnumType, SqlError, SqlResult, SqlState, UserType, ViewDefinition,
+    names,
 };
 
 use crate::column_ddl::check_not_cut_by;
@@ -20,6 +21,7 @@ enum User {
     Column { table: String, column: String },
     Default { table: String, column: String },
     Check { table: String, name: String },
+    Domain(String),
     View { kind: &'static str, name: String },
 }
 
@@ -35,6 +37,7 @@ impl User {
                 format!("default value for column {column} of table {table}")
             }
             Self::Check { table, name } => format!("constraint {name} on table {table}"),
+            Self::Domain(name) => format!("type {name}"),
             Self::View { kind, name } => format!("{kind} {name}"),
         }
     }
@@ -117,7 +120,34 @@ impl Session {
         })
     }
 
-    /// Changes the kept texts of all tables and views for which there is another.
+    /// Lets columns of a domain, and domains that are made of it, name it by its new name.
+    pub(crate) fn rename_domain(
+        &self,
+        from: &str,
+        to: &str,
+        cancel: &CancelToken,
+    ) -> SqlResult<()> {
+        let snapshot = self.snapshot();
+        for table in snapshot.tables() {
+            let mut rules = Rules::clone(table.rules());
+            let rows = Arc::make_mut(&mut rules.rows);
+            let own = rows.domains.iter_mut().filter(|it| *it.domain == *from);
+            own.for_each(|it| it.domain = to.into());
+            if rules != **table.rules() {
+                self.apply_rules(&self.existing(&table.name)?, rules, cancel)?;
+            }
+        }
+        for it in snapshot.user_types() {
+            let Some(domain) = it.domain.clone().filter(|it| it.of.as_deref() == Some(from)) else {
+                continue;
+            };
+            let domain = Some(Domain { of: Some(to.to_owned()), ..domain });
+            self.put_type(UserType { domain, ..UserType::clone(it) })?;
+        }
+        Ok(())
+    }
+
+    /// Changes the kept texts of all tables, domains and views for which there is another.
     fn change_texts(
         &self,
         cancel: &CancelToken,
@@ -135,6 +165,19 @@ impl Session {
             }
             if rules != **table.rules() {
                 self.apply_rules(&table, rules, cancel)?;
+            }
+        }
+        for it in snapshot.user_types() {
+            let Some(old) = &it.domain else { continue };
+            let mut domain = old.clone();
+            let checks = domain.checks.iter_mut().map(|it| &mut it.condition);
+            for text in checks.chain(&mut domain.default) {
+                if let Some(new) = change(KeptText::Expression(text))? {
+                    *text = new;
+                }
+            }
+            if domain != *old {
+                self.put_type(UserType { domain: Some(domain), ..UserType::clone(it) })?;
             }
         }
         for view in snapshot.views() {
@@ -163,6 +206,16 @@ impl Session {
                 format!("label \"{from}\" cannot be renamed: {what} has it as a constant");
             SqlError::unsupported(message).with_hint("drop it first, and make it anew afterwards")
         };
+        for it in snapshot.user_types() {
+            let Some(domain) = &it.domain else { continue };
+            let is_near = has_part(it.data_type, &is_it);
+            let checks = domain.checks.iter().map(|it| &it.condition);
+            for text in checks.chain(&domain.default) {
+                if has_it(KeptText::Expression(text), is_near)? {
+                    return Err(refused(format!("domain {}", it.name)));
+                }
+            }
+        }
         for table in snapshot.tables() {
             let is_near = table.columns.iter().any(|it| has_part(it.data_type, &is_it));
             let mut rules = Rules::clone(table.rules());
@@ -247,6 +300,10 @@ impl Session {
                 }
                 return Ok(());
             }
+            User::Domain(name) => {
+                self.drop_types(std::slice::from_ref(name), true, true, cancel)?;
+                return Ok(());
+            }
             User::Column { table, column } => {
                 let column = column.clone();
                 let drop = ColumnAlteration::Drop { column, if_exists: true, cascade: true };
@@ -265,9 +322,10 @@ impl Session {
 
     fn users_of(&self, it: &UserType) -> SqlResult<Vec<User>> {
         // Columns of another name of a type are of that type.
-        let is_own = |of: DataType| matches!(of, DataType::Enum(it) if !it.name().is_empty());
-        let is_it = |of: DataType| is_own(of) && of == it.data_type;
-        let is_alias = !matches!(it.data_type, DataType::Enum(own) if own.name() == it.name);
+        let has_name = |of: DataType| matches!(of, DataType::Enum(it) if !it.name().is_empty());
+        let is_it = |of: DataType| has_name(of) && of == it.data_type;
+        let is_alias = it.domain.is_some()
+            || !matches!(it.data_type, DataType::Enum(own) if own.name() == it.name);
         let is_of_it = |of: DataType| !is_alias && has_part(of, &is_it);
         let snapshot = self.snapshot();
         let mut used = Vec::new();
@@ -276,6 +334,16 @@ impl Session {
                 || KeptText::Query(&view.query).names_type(&it.name)?
             {
                 used.push(User::View { kind: view.kind(), name: view.name.clone() });
+            }
+        }
+        for other in snapshot.user_types().filter(|other| other.name != it.name) {
+            let Some(domain) = &other.domain else { continue };
+            let mut texts = domain.checks.iter().map(|it| &it.condition).chain(&domain.default);
+            let is_named = texts.try_fold(false, |found, text| {
+                KeptText::Expression(text).names_type(&it.name).map(|it| it || found)
+            })?;
+            if is_named || domain.of.as_deref() == Some(&*it.name) || is_of_it(other.data_type) {
+                used.push(User::Domain(other.name.clone()));
             }
         }
         for table in snapshot.tables() {
@@ -299,7 +367,8 @@ impl Session {
                 };
                 let column_name = column.name.clone();
                 let is_made = names::is_hidden(&column_name) || rows.generated(id).is_some();
-                if is_of_it(column.data_type) || is_named && is_made {
+                let is_own = rows.domain(id).is_some_and(|domain| **domain == *it.name);
+                if is_own || is_of_it(column.data_type) || is_named && is_made {
                     used.push(User::Column { table, column: column_name });
                 } else if is_named {
                     used.push(User::Default { table, column: column_name });

@@ -89,6 +89,62 @@ fn types_outlast_the_program() {
     assert_eq!(value(&mut session, "SELECT count(*) FROM t"), "6");
 }
 
+const DOMAINS: &str = "CREATE DOMAIN positive AS INTEGER CHECK (VALUE > 0); \
+     CREATE DOMAIN digit AS positive DEFAULT 7 CONSTRAINT little CHECK (VALUE < 10); \
+     CREATE DOMAIN word AS VARCHAR(9) NOT NULL; CREATE SCHEMA s; ALTER DOMAIN word SET SCHEMA s; \
+     CREATE TABLE d (a digit, w s.word, n INTEGER); INSERT INTO d VALUES (1, 'x', 1), (DEFAULT, 'y', 2); CHECKPOINT; \
+     ALTER DOMAIN digit ADD CONSTRAINT odd CHECK (VALUE % 2 = 1); ALTER DOMAIN digit RENAME TO figure; \
+     ALTER TABLE d DROP COLUMN n; INSERT INTO d VALUES (9, 'z')";
+
+fn check_domains(database: &Arc<Database>) {
+    let mut session = database.session();
+    assert_eq!(value(&mut session, "SELECT string_agg(a || w, ',' ORDER BY w) FROM d"), "1x,7y,9z");
+    for (sql, expected) in [
+        ("INSERT INTO d VALUES (0, 'x')", "23514"),
+        ("INSERT INTO d VALUES (8, 'x')", "23514"),
+        ("UPDATE d SET a = 11", "23514"),
+        ("INSERT INTO d VALUES (1, NULL)", "23502"),
+        ("INSERT INTO d VALUES (1, '1234567890')", "22001"),
+        ("SELECT 2::figure", "23514"),
+        ("SELECT 2::digit", "42704"),
+        ("DROP DOMAIN positive", "2BP01"),
+    ] {
+        assert_eq!(state(&mut session, sql), expected, "{sql}");
+    }
+    assert_eq!(value(&mut session, "SELECT 3::figure"), "3");
+}
+
+#[test]
+fn domains_outlast_the_program() {
+    let first = machine(DiskImage::default());
+    let database = open(&first);
+    run(&mut database.session(), DOMAINS);
+    check_domains(&database);
+    drop(database);
+    let second = machine(first.crash(0));
+    let database = open(&second);
+    check_domains(&database);
+    run(&mut database.session(), "CHECKPOINT");
+    drop(database);
+    let database = open(&machine(second.crash(0)));
+    check_domains(&database);
+    let folder = std::env::temp_dir().join(format!("nodewise-{}-domains", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    let path = folder.display();
+    run(&mut database.session(), &format!("EXPORT DATABASE '{path}'"));
+    let again = open(&machine(DiskImage::default()));
+    run(&mut again.session(), &format!("IMPORT DATABASE '{path}'"));
+    check_domains(&again);
+    let mut session = again.session();
+    std::fs::write(folder.join("more.csv"), "3,a\n4,b\n").unwrap();
+    let copy = format!("COPY d FROM '{path}/more.csv'");
+    assert_eq!(state(&mut session, &copy), "23514");
+    std::fs::write(folder.join("more.csv"), "3,a\n5,b\n").unwrap();
+    run(&mut session, &copy);
+    assert_eq!(value(&mut session, "SELECT count(*) FROM d"), "5");
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
 #[test]
 fn what_a_transaction_does_to_types_is_undone_with_it() {
     let database = open(&machine(DiskImage::default()));

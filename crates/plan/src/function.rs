@@ -748,6 +748,9 @@ functions! {
     Setval = "setval",
     /// Raises 21000: a subquery used as an expression has more than one row. Without arguments, of any type.
     RaiseCardinality = "raise_cardinality",
+    /// Raises 23514: a value of the domain of the first argument breaks the constraint of the second; 23502 where that is
+    /// empty. Of any type.
+    RaiseDomain = "raise_domain",
     /// The first argument cast to the type of the second, which may be NULL; NULL where the cast fails.
     TryCastToType = "try_cast_to_type",
     /// The name and version of the database.

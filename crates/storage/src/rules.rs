@@ -122,6 +122,13 @@ impl Rules {
         let generated =
             |it: &Generated| Some(Generated { column: moved_up(it.column, id)?, ..*it });
         rows.generated = rows.generated.iter().filter_map(generated).collect();
+        rows.domains.retain_mut(|it| match moved_up(it.column, id) {
+            Some(column) => {
+                it.column = column;
+                true
+            }
+            None => false,
+        });
         rules
     }
 

@@ -60,6 +60,17 @@ pub struct RowRules {
     pub identities: Vec<Identity>,
     /// The columns that are generated of others; their defaults are the expressions.
     pub generated: Vec<Generated>,
+    /// The columns that are of domains.
+    pub domains: Vec<DomainColumn>,
+}
+
+/// A column of a domain.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DomainColumn {
+    /// The column.
+    pub column: ColumnId,
+    /// The domain ([`crate::names::joined`]).
+    pub domain: Arc<str>,
 }
 
 /// A column that is GENERATED ALWAYS AS (expression).
@@ -216,6 +227,11 @@ impl RowRules {
         self.generated.iter().copied().find(|it| it.column == column)
     }
 
+    /// The domain of a column.
+    pub fn domain(&self, column: ColumnId) -> Option<&Arc<str>> {
+        self.domains.iter().find(|it| it.column == column).map(|it| &it.domain)
+    }
+
     /// The expressions of generated columns, to be changed.
     pub fn generation_expressions(&mut self) -> impl Iterator<Item = &mut Arc<str>> {
         let generated: Vec<usize> = self.generated.iter().map(|it| it.column.index()).collect();
@@ -225,7 +241,9 @@ impl RowRules {
 
     /// Whether nothing is asked.
     pub fn is_empty(&self) -> bool {
-        self.checks.is_empty() && self.defaults.iter().all(Option::is_none)
+        self.checks.is_empty()
+            && self.domains.is_empty()
+            && self.defaults.iter().all(Option::is_none)
     }
 }
 

@@ -30,8 +30,8 @@ pub mod whole;
 pub mod zone;
 
 pub use catalog::{
-    CatalogView, CheckRule, ColumnInfo, ColumnStatistics, Deferral, ForeignKey, Generated,
-    Identity, ReferentialAction, RowRules, TableInfo, UniqueKey, UnreadColumn,
+    CatalogView, CheckRule, ColumnInfo, ColumnStatistics, Deferral, DomainColumn, ForeignKey,
+    Generated, Identity, ReferentialAction, RowRules, TableInfo, UniqueKey, UnreadColumn,
 };
 pub use data_type::{DataType, Element};
 pub use enums::EnumType;
@@ -43,7 +43,7 @@ pub use names::OnCommit;
 pub use rights::{Grant, ObjectKind, Privileges, Rights};
 pub use role::{Membership, Role, RoleId};
 pub use sequence::{SequenceDefinition, SequenceOwner, SequencePosition};
-pub use user_type::UserType;
+pub use user_type::{Domain, DomainCheck, UserType};
 pub use value::Value;
 pub use view::{Materialized, UsedRelation, ViewDefinition};
 pub use whole::Whole;

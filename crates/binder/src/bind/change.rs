@@ -13,6 +13,7 @@ use super::asked::Asked;
 use super::change_rules::{KeyOfRow, TargetRules, check_plain};
 use super::coercion::{fold_cast, name_of};
 use super::comparison::assigned_row;
+use super::domain_rules::RowCheck;
 use super::errors::{Name, at, unsupported};
 use super::from::Source;
 use super::level::{Clause, Level};
@@ -37,7 +38,7 @@ pub struct BoundChange {
     /// How many columns of the query RETURNING asks for; `None` without RETURNING.
     pub returning: Option<usize>,
     /// The CHECK constraints whose truth of each row the last columns are.
-    pub checks: Vec<String>,
+    pub checks: Vec<RowCheck>,
     /// The keys of ON CONFLICT; behind all other columns those of new rows stand, key by key.
     pub keys: Vec<KeyOfRow>,
     /// The tables whose rows are locked, one for each of the first columns.
@@ -168,7 +169,7 @@ pub(super) struct Changed {
     pub(super) table: String,
     pub(super) answer: Answer,
     pub(super) returning: Option<usize>,
-    pub(super) checks: Vec<String>,
+    pub(super) checks: Vec<RowCheck>,
     pub(super) keys: Vec<KeyOfRow>,
     pub(super) locks: Vec<RowLock>,
 }
@@ -627,11 +628,11 @@ impl<'a> Binder<'a> {
         rel: Rel,
         target: &Target,
         row: &[Attr],
-    ) -> SqlResult<(Rel, Vec<OutputColumn>)> {
+    ) -> SqlResult<(Rel, Vec<(RowCheck, OutputColumn)>)> {
         let rules = self.rules;
         let (mut made, mut columns) = (Vec::new(), Vec::new());
         let mut rel = rel;
-        for (name, condition) in &rules.checks {
+        for (check, condition) in &rules.checks {
             check_plain(condition, "check constraint")?;
             let level = Level::new(target.own_frame(|place| row[place]), rel, Clause::Check);
             let bound =
@@ -640,7 +641,7 @@ impl<'a> Binder<'a> {
             rel = level.input;
             let attr = self.attribute(DataType::Boolean, true);
             made.push((attr, truth));
-            columns.push(OutputColumn { name: name.clone(), attr });
+            columns.push((check.clone(), OutputColumn { name: "check".to_owned(), attr }));
         }
         Ok((mapped(rel, made), columns))
     }
@@ -648,9 +649,10 @@ impl<'a> Binder<'a> {
 
 impl Changed {
     /// With the truth of CHECK constraints behind what RETURNING asks.
-    pub(super) fn with_checks(mut self, checks: Vec<OutputColumn>) -> Self {
-        self.checks = checks.iter().map(|it| it.name.clone()).collect();
-        self.answer.columns.extend(checks);
+    pub(super) fn with_checks(mut self, checks: Vec<(RowCheck, OutputColumn)>) -> Self {
+        let (checks, columns): (Vec<_>, Vec<_>) = checks.into_iter().unzip();
+        self.checks = checks;
+        self.answer.columns.extend(columns);
         self
     }
 }

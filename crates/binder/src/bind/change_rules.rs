@@ -9,7 +9,9 @@ use types::{
     UniqueKey, names,
 };
 
+use super::domain_rules::{DomainRules, RowCheck};
 use super::scope::is_named;
+use crate::domain_value::with_value;
 use crate::index_words;
 use crate::overriding::Overriding;
 use crate::parse::expression;
@@ -30,8 +32,7 @@ pub struct KeyOfRow {
 pub(super) struct TargetRules {
     /// By column; none at all where no column has one.
     defaults: Vec<Option<ast::Expr>>,
-    /// With their names.
-    pub(super) checks: Vec<(String, ast::Expr)>,
+    pub(super) checks: Vec<(RowCheck, ast::Expr)>,
     pub(super) keys: Vec<UniqueKey>,
     identities: Vec<Identity>,
     generated: Vec<Generated>,
@@ -140,12 +141,33 @@ impl TargetRules {
         let keys = catalog.unique_keys(info.id);
         let Some(rules) = catalog.row_rules(info.id) else { return Ok(Self { keys, ..nothing }) };
         let default = |it: &Option<std::sync::Arc<str>>| it.as_deref().map(kept).transpose();
-        let checks = rules.checks.iter();
+        let mut defaults = rules.defaults.iter().map(default).collect::<SqlResult<Vec<_>>>()?;
+        let mut checks = Vec::new();
+        for it in &rules.domains {
+            let (column, place) = (&info.column(it.column).name, it.column.index());
+            let of = DomainRules::of(&it.domain, catalog)?;
+            let domain = &of.name;
+            if of.not_null {
+                let is_there = ast::Expr::IsNotNull(Box::new(named(column)));
+                checks.push((RowCheck::NotNull { domain: domain.clone() }, is_there));
+            }
+            for check in &of.checks {
+                let (domain, constraint) = (domain.clone(), check.name.clone());
+                let condition = with_value(&check.condition, &named(column))?;
+                checks.push((RowCheck::Domain { domain, constraint }, condition));
+            }
+            if let Some(text) = &of.default {
+                defaults.resize_with(defaults.len().max(place + 1), || None);
+                let own = &mut defaults[place];
+                *own = own.take().map_or_else(|| kept(text), Ok).map(Some)?;
+            }
+        }
+        for it in &rules.checks {
+            checks.push((RowCheck::Table(it.name.to_string()), expression(&it.condition)?));
+        }
         Ok(Self {
-            defaults: rules.defaults.iter().map(default).collect::<SqlResult<_>>()?,
-            checks: checks
-                .map(|it| Ok((it.name.to_string(), expression(&it.condition)?)))
-                .collect::<SqlResult<_>>()?,
+            defaults,
+            checks,
             keys,
             identities: rules.identities.clone(),
             generated: rules.generated.clone(),

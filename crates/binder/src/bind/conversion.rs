@@ -8,16 +8,8 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value, numeric};
 use super::Binder;
 use super::coercion::{fold_cast, name_of};
 use super::errors::at;
+use super::failing::Failing;
 use crate::registered::Registered;
-
-/// What becomes of a value that does not convert.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Failing {
-    /// The error ends the statement.
-    Raises,
-    /// NULL takes its place.
-    IsNull,
-}
 
 impl<'a> Binder<'a> {
     /// `CAST(operand AS data_type)` or TRY_CAST.
@@ -36,7 +28,22 @@ impl<'a> Binder<'a> {
         {
             return self.cast_to_interval(operand, fields, whole);
         }
+        if let Some(domain) = self.domain_named(data_type).map_err(|it| at(it, whole))? {
+            let value = self.cast_to(failing, operand, domain.data_type, whole)?;
+            return self.as_domain(failing, value, &domain).map_err(|it| at(it, whole));
+        }
         let to = self.type_named(data_type).map_err(|it| at(it, whole))?;
+        self.cast_to(failing, operand, to, whole)
+    }
+
+    /// A cast to a type.
+    fn cast_to(
+        &mut self,
+        failing: Failing,
+        operand: &'a ast::Expr,
+        to: DataType,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
         if to == DataType::Text
             && let ast::Expr::Cast { expr: inner, data_type, .. } = operand
             && let Some(kind) = Registered::named(data_type)

@@ -8,8 +8,8 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
 use super::coercion::plain;
-use super::conversion::Failing;
 use super::errors::{Name, ambiguous, at, no_column, suggested, unsupported};
+use super::failing::Failing;
 use super::literal::truth;
 use super::scope::Meaning;
 use crate::syntax::ident;

@@ -8,6 +8,7 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
 use super::errors::{at, unsupported};
+use super::failing::Failing;
 
 impl<'a> Binder<'a> {
     pub(super) fn literal(
@@ -49,13 +50,23 @@ impl<'a> Binder<'a> {
         it: &'a ast::TypedString,
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
-        let data_type = self.type_named(&it.data_type).map_err(|it| at(it, whole))?;
+        let domain = self.domain_named(&it.data_type).map_err(|it| at(it, whole))?;
+        let data_type = match &domain {
+            Some(domain) => domain.data_type,
+            None => self.type_named(&it.data_type).map_err(|it| at(it, whole))?,
+        };
         let Some(text) = text_of(&it.value.value) else {
             return Err(unsupported("this kind of constant", whole));
         };
         let text = Value::Text(text.into());
         let value = self.read(&text, data_type).map_err(|it| at(it, whole))?;
-        Ok(Expr::literal(value, data_type))
+        let read = Expr::literal(value, data_type);
+        match domain {
+            Some(domain) => {
+                self.as_domain(Failing::Raises, read, &domain).map_err(|it| at(it, whole))
+            }
+            None => Ok(read),
+        }
     }
 }
 

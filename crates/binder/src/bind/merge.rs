@@ -11,6 +11,7 @@ use types::{DataType, Privileges, SqlError, SqlResult, SqlState, Value};
 
 use super::change::{ChangeKind, Changed, Target};
 use super::coercion::fold_cast;
+use super::domain_rules::RowCheck;
 use super::errors::{at, unsupported};
 use super::from::Kind;
 use super::level::{Clause, Level, one_row};
@@ -267,16 +268,16 @@ impl<'a> Binder<'a> {
     fn but_deleted(
         &mut self,
         rel: Rel,
-        checks: Vec<OutputColumn>,
+        checks: Vec<(RowCheck, OutputColumn)>,
         deleted: Attr,
-    ) -> (Rel, Vec<OutputColumn>) {
+    ) -> (Rel, Vec<(RowCheck, OutputColumn)>) {
         let mut made = Vec::with_capacity(checks.len());
-        let each = |it: OutputColumn| {
+        let each = |(check, it): (RowCheck, OutputColumn)| {
             let branches = vec![(self.column_expr(deleted), truth(true))];
             let held = either_of(branches, self.column_expr(it.attr));
             let attr = self.attribute(DataType::Boolean, true);
             made.push((attr, held));
-            OutputColumn { attr, ..it }
+            (check, OutputColumn { attr, ..it })
         };
         let checks = checks.into_iter().map(each).collect();
         (mapped(rel, made), checks)

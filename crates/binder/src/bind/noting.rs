@@ -2,7 +2,7 @@
 
 use plan::relation::Attr;
 use sqlparser::ast::{self, Ident};
-use types::{DataType, SqlResult, names};
+use types::{DataType, SqlError, SqlResult, names};
 
 use super::Binder;
 use super::scope::{Frame, Named};
@@ -60,8 +60,21 @@ impl Binder<'_> {
                 }
             }
         }
-        let find = |name: &str| Ok(find(name)?.map(|it| it.data_type));
+        let find = |name: &str| match find(name)? {
+            Some(it) if it.domain.is_some() => {
+                let message = "arrays, structs and maps of a domain are not supported";
+                Err(SqlError::unsupported(message).with_hint("take the type of the domain"))
+            }
+            found => Ok(found.map(|it| it.data_type)),
+        };
         crate::data_types::data_type_with(node, &find)
+    }
+
+    /// Notes the full name of a type that users made.
+    pub(super) fn note_type(&mut self, node: &ast::DataType, full: &str) {
+        if let Some(resolved) = &mut self.resolved {
+            resolved.types.insert(place(node), full.to_owned());
+        }
     }
 
     /// Whether names are noted: a text is being resolved.

@@ -9,7 +9,7 @@ use crate::syntax::quoted_name;
 use crate::view_text;
 
 /// Views in one another; each is bound inside of the one that uses it.
-const VIEWS_MAX: usize = 100;
+pub(super) const VIEWS_MAX: usize = 100;
 
 /// What a view is made of, by its query.
 #[derive(Debug)]

@@ -120,6 +120,8 @@ fn imported(statement: Statement, folder: &Path) -> SqlResult<Statement> {
         it @ (Statement::CreateTable { .. }
         | Statement::CreateSchema { .. }
         | Statement::CreateType { .. }
+        | Statement::CreateDomain { .. }
+        | Statement::AlterDomain { .. }
         | Statement::Comment { .. }
         | Statement::CreateMacro { .. }
         | Statement::RefreshView { .. }

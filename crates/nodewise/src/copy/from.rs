@@ -366,6 +366,7 @@ fn find(table: &Table, name: &str) -> SqlResult<usize> {
 fn is_plain(table: &Table, targets: &[usize]) -> bool {
     let rules = table.rules();
     rules.rows.checks.is_empty()
+        && rules.rows.domains.is_empty()
         && rules.references.is_empty()
         && targets.len() == table.columns.len()
 }

@@ -18,4 +18,5 @@ pub use client::{CopyIn, CopyOut};
 pub use definition::{SequenceDefinitions, TableDefinition};
 pub use format::{ArrowCompression, CopyFormat};
 pub use parquet_style::ParquetStyle;
+pub(crate) use schema_sql::type_sql;
 pub use style::{LineStyle, LineWriter};

@@ -5,8 +5,8 @@ use hardware::NodeId;
 use stdx::sync::Arc;
 use storage::{CatalogSnapshot, IndexKind, Partitioning, PlaceTarget, Placement, Sequence, Table};
 use types::{
-    ColumnId, DataType, ForeignKey, MacroForm, MacroParameter, SequenceDefinition, SequenceOwner,
-    SequencePosition, UserType, Value, ViewDefinition, names,
+    ColumnId, DataType, DomainCheck, ForeignKey, MacroForm, MacroParameter, SequenceDefinition,
+    SequenceOwner, SequencePosition, UserType, Value, ViewDefinition, names,
 };
 
 use crate::constraints::quoted;
@@ -47,11 +47,48 @@ pub(super) fn create_types(snapshot: &CatalogSnapshot) -> String {
         }
         other => format!("CREATE TYPE {} AS {};\n", sql_name(&it.name), type_sql(other)),
     };
-    snapshot.user_types().map(create).collect()
+    let plain = snapshot.user_types().filter(|it| it.domain.is_none());
+    let mut text: String = plain.map(create).collect();
+    // Each behind the one that it is made of.
+    let mut left: Vec<_> = snapshot.user_types().filter(|it| it.domain.is_some()).collect();
+    while !left.is_empty() {
+        let of = |it: &UserType| it.domain.as_ref().and_then(|it| it.of.clone());
+        let waits =
+            |it: &UserType| of(it).is_some_and(|of| left.iter().any(|other| other.name == of));
+        let (later, ready): (Vec<_>, Vec<_>) = left.iter().copied().partition(|it| waits(it));
+        if ready.is_empty() {
+            break;
+        }
+        ready.into_iter().for_each(|it| text.push_str(&create_domain(it)));
+        left = later;
+    }
+    text
+}
+
+fn create_domain(it: &UserType) -> String {
+    let Some(domain) = &it.domain else { return String::new() };
+    let own = sql_name(&it.name);
+    let of = domain.of.as_deref().map_or_else(|| type_sql(it.data_type), sql_name);
+    let mut text = format!("CREATE DOMAIN {own} AS {of}");
+    if let Some(default) = &domain.default {
+        text.push_str(&format!(" DEFAULT {default}"));
+    }
+    if domain.not_null {
+        text.push_str(" NOT NULL");
+    }
+    let check =
+        |it: &DomainCheck| format!(" CONSTRAINT {} CHECK ({})", quoted(&it.name), it.condition);
+    let (kept, open): (Vec<_>, Vec<_>) = domain.checks.iter().partition(|it| it.is_validated);
+    kept.into_iter().for_each(|it| text.push_str(&check(it)));
+    text.push_str(";\n");
+    for it in open {
+        text.push_str(&format!("ALTER DOMAIN {own} ADD{} NOT VALID;\n", check(it)));
+    }
+    text
 }
 
 /// A type as SQL reads it back.
-fn type_sql(data_type: DataType) -> String {
+pub(crate) fn type_sql(data_type: DataType) -> String {
     match data_type {
         DataType::Enum(it) if !it.name().is_empty() => sql_name(it.name()),
         DataType::Array(it) => format!("{}[]", type_sql(it.data_type())),
@@ -94,7 +131,9 @@ pub(super) fn create_table(table: &Table, sequences: &CatalogSnapshot) -> String
     let mut lines = Vec::new();
     let shown = table.columns.iter().enumerate().filter(|it| !names::is_hidden(&it.1.name));
     for (place, column) in shown {
-        let mut line = format!("{} {}", quoted(&column.name), type_sql(column.data_type));
+        let domain = rules.rows.domain(ColumnId(place as u16)).map(|it| sql_name(it));
+        let of = domain.unwrap_or_else(|| type_sql(column.data_type));
+        let mut line = format!("{} {of}", quoted(&column.name));
         if !column.nullable {
             line.push_str(" NOT NULL");
         }

@@ -12,8 +12,8 @@ use storage::{
     TableDesign, TableIndex,
 };
 use types::{
-    CheckRule, ColumnId, DataType, Deferral, ForeignKey, Generated, Identity, ReferentialAction,
-    RowRules, SqlError, SqlResult, SqlState, Value,
+    CheckRule, ColumnId, DataType, Deferral, DomainColumn, ForeignKey, Generated, Identity,
+    ReferentialAction, RowRules, SqlError, SqlResult, SqlState, Value,
 };
 
 use crate::reshape::Reshape;
@@ -54,6 +54,9 @@ pub(crate) struct RulesForm {
     /// Columns that are generated of others, and whether they are STORED.
     #[serde(default)]
     generated: Vec<(u16, bool)>,
+    /// Columns that are of domains.
+    #[serde(default)]
+    domains: Vec<(u16, String)>,
     references: Vec<ReferenceForm>,
 }
 
@@ -211,6 +214,12 @@ impl RulesForm {
             checks: rules.rows.checks.iter().map(check).collect(),
             identities: rules.rows.identities.iter().map(|it| (it.column.0, it.always)).collect(),
             generated: rules.rows.generated.iter().map(|it| (it.column.0, it.is_stored)).collect(),
+            domains: rules
+                .rows
+                .domains
+                .iter()
+                .map(|it| (it.column.0, it.domain.to_string()))
+                .collect(),
             references: rules.references.iter().map(ReferenceForm::of).collect(),
         }
     }
@@ -239,7 +248,12 @@ impl RulesForm {
         let made = |it: &(u16, bool)| Generated { column: ColumnId(it.0), is_stored: it.1 };
         let generated = self.generated.iter().map(made).collect();
         let checks = self.checks.iter().map(check).collect();
-        let rows = RowRules { defaults, checks, identities, generated };
+        let of_domain = |it: &(u16, String)| DomainColumn {
+            column: ColumnId(it.0),
+            domain: it.1.as_str().into(),
+        };
+        let domains = self.domains.iter().map(of_domain).collect();
+        let rows = RowRules { defaults, checks, identities, generated, domains };
         let references =
             self.references.iter().map(ReferenceForm::read).collect::<SqlResult<_>>()?;
         let mut indexes: Vec<TableIndex> = self.indexes.iter().map(index).collect();

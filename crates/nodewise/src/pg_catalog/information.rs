@@ -1,23 +1,24 @@
 //! The views of `information_schema`.
 
-use ::types::{
-    CheckRule, DataType, Deferral, Element, ObjectKind, SqlResult, ViewDefinition, names,
-};
+use ::types::{CheckRule, Deferral, DomainColumn, ObjectKind, SqlResult, ViewDefinition, names};
 use arrow_array::RecordBatch;
 use stdx::sync::Arc;
 use storage::{ColumnSchema, IndexKind};
 
 use super::owners::Shown;
 use super::shared::{none, number, schemas};
+use super::standard_types::{catalog, digits, said_type, sizes, udt};
 use super::types::TYPES;
 use crate::Session;
 use crate::pg_types::{element_of, wire_type};
 use crate::views::{Cell, ViewBuilder};
 
-pub(super) const NAMES: [&str; 12] = [
+pub(super) const NAMES: [&str; 14] = [
     "applicable_roles",
     "column_privileges",
     "columns",
+    "domain_constraints",
+    "domains",
     "enabled_roles",
     "key_column_usage",
     "role_column_grants",
@@ -34,6 +35,8 @@ pub(super) fn rows_of(name: &str, session: &Session) -> Option<SqlResult<RecordB
         "applicable_roles" => super::roles::applicable_roles(session),
         "column_privileges" => super::roles::column_privileges(session, false),
         "columns" => columns(session),
+        "domain_constraints" => super::domains::constraints(session),
+        "domains" => super::domains::domains(session),
         "enabled_roles" => super::roles::enabled_roles(session),
         "key_column_usage" => key_columns(session),
         "role_column_grants" => super::roles::column_privileges(session, true),
@@ -45,10 +48,6 @@ pub(super) fn rows_of(name: &str, session: &Session) -> Option<SqlResult<RecordB
         "views" => views(session),
         _ => return None,
     })
-}
-
-fn catalog(session: &Session) -> Cell {
-    session.client.database.as_str().into()
 }
 
 fn schemata(session: &Session) -> SqlResult<RecordBatch> {
@@ -138,6 +137,9 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
         ("numeric_precision", 'i'),
         ("numeric_scale", 'i'),
         ("datetime_precision", 'i'),
+        ("domain_catalog", 't'),
+        ("domain_schema", 't'),
+        ("domain_name", 't'),
         ("udt_catalog", 't'),
         ("udt_schema", 't'),
         ("udt_name", 't'),
@@ -146,26 +148,18 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
         ("generation_expression", 't'),
         ("is_updatable", 't'),
     ]);
-    for Listed { relation, columns, defaults, generated, is_updatable } in listed(session) {
+    for it in listed(session) {
+        let Listed { relation, columns, defaults, generated, domains, is_updatable } = it;
         for (place, column) in shown(&columns) {
             let of = i64::from(wire_type(column.data_type).oid);
             let element = element_of(of as u32).map_or(of, i64::from);
             let known = TYPES.iter().find(|it| it.oid == element);
             let (precision, scale) = digits(column.data_type);
-            let length = match column.data_type {
-                DataType::Char(it) | DataType::Varchar(it) => Some(i64::from(it)),
-                _ => None,
-            };
-            let moment = match column.data_type {
-                DataType::Date => Some(0),
-                DataType::Timestamp
-                | DataType::TimestampTz
-                | DataType::Time
-                | DataType::Interval => Some(6),
-                _ => None,
-            };
+            let (length, moment) = sizes(column.data_type);
             let default = defaults.get(place).cloned().flatten().map(|it| it.to_string());
             let (udt_schema, udt_name) = udt(column.data_type, known.map_or("", |it| it.name));
+            let domain = domains.iter().find(|it| it.column.index() == place);
+            let domain = domain.map(|it| &*it.domain);
             let is_made = generated.contains(&place);
             let (default, expression) = if is_made { (None, default) } else { (default, None) };
             view.row([
@@ -181,6 +175,9 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
                 Cell::Integer(precision),
                 Cell::Integer(scale),
                 Cell::Integer(moment),
+                if domain.is_some() { catalog(session) } else { none() },
+                domain.map(names::schema_of).into(),
+                domain.map(names::bare).into(),
                 catalog(session),
                 udt_schema.into(),
                 udt_name.into(),
@@ -194,29 +191,6 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
-/// A type as the standard says it; `known` is its name in SQL as PostgreSQL knows it.
-fn said_type(of: DataType, known: &str) -> String {
-    match of {
-        DataType::Array(_) => "ARRAY".to_owned(),
-        DataType::Whole(it) => it.name().to_lowercase(),
-        DataType::Enum(_) => "USER-DEFINED".to_owned(),
-        _ => known.to_owned(),
-    }
-}
-
-/// The schema and the name of a type; `known` is PostgreSQL's name of it, or of what its arrays hold.
-fn udt(of: DataType, known: &str) -> (String, String) {
-    match of {
-        DataType::Enum(it) if !it.name().is_empty() => names::split(it.name()),
-        DataType::Array(Element::Enum(it)) if !it.name().is_empty() => {
-            let (schema, name) = names::split(it.name());
-            (schema, format!("_{name}"))
-        }
-        DataType::Array(_) => (names::CATALOG.to_owned(), format!("_{known}")),
-        _ => (names::CATALOG.to_owned(), known.to_owned()),
-    }
-}
-
 /// A relation with its columns.
 struct Listed {
     relation: String,
@@ -224,6 +198,7 @@ struct Listed {
     defaults: Vec<Option<Arc<str>>>,
     /// The places of those that are generated of others.
     generated: Vec<usize>,
+    domains: Vec<DomainColumn>,
     is_updatable: bool,
 }
 
@@ -240,6 +215,7 @@ fn listed(session: &Session) -> Vec<Listed> {
         columns: it.schema(),
         defaults: it.rules().rows.defaults.clone(),
         generated: it.rules().rows.generated.iter().map(|it| it.column.index()).collect(),
+        domains: it.rules().rows.domains.clone(),
         is_updatable: true,
     });
     let columns = |it: &ViewDefinition| {
@@ -251,22 +227,10 @@ fn listed(session: &Session) -> Vec<Listed> {
         columns: columns(&it),
         defaults: Vec::new(),
         generated: Vec::new(),
+        domains: Vec::new(),
         is_updatable: false,
     });
     tables.chain(views).collect()
-}
-
-/// Digits of a number in all, and behind the point; those of binary numbers are binary.
-fn digits(of: DataType) -> (Option<i64>, Option<i64>) {
-    match of.plain() {
-        DataType::SmallInt => (Some(16), Some(0)),
-        DataType::Integer => (Some(32), Some(0)),
-        DataType::BigInt => (Some(64), Some(0)),
-        DataType::Real => (Some(24), None),
-        DataType::Double => (Some(53), None),
-        DataType::Decimal { precision, scale } => (Some(precision.into()), Some(scale.into())),
-        _ => (None, None),
-    }
 }
 
 fn constraints(session: &Session) -> SqlResult<RecordBatch> {

@@ -7,7 +7,10 @@
 //! are TEXT.
 
 mod activity;
+mod attributes;
+mod constraints;
 mod descriptions;
+mod domains;
 mod functions;
 mod indexes;
 mod information;
@@ -20,6 +23,7 @@ mod relations;
 mod roles;
 mod session;
 mod shared;
+mod standard_types;
 mod statements;
 mod types;
 
@@ -110,8 +114,8 @@ pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<
     }
     Some(match name {
         "pg_am" => shared::access_methods(),
-        "pg_attrdef" => relations::defaults(session),
-        "pg_attribute" => relations::attributes(session),
+        "pg_attrdef" => attributes::defaults(session),
+        "pg_attribute" => attributes::attributes(session),
         "pg_auth_members" => roles::members(session),
         "pg_authid" => roles::roles(session, true),
         "pg_roles" => roles::roles(session, false),
@@ -120,7 +124,7 @@ pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<
         "pg_user" => roles::users(session, false),
         "pg_class" => relations::classes(session),
         "pg_collation" => shared::collations(),
-        "pg_constraint" => relations::constraints(session),
+        "pg_constraint" => constraints::constraints(session),
         "pg_cursors" => activity::cursors(session),
         "pg_prepared_statements" => activity::prepared_statements(session),
         "pg_stat_activity" => activity::activity(session),

@@ -1,25 +1,20 @@
-//! Tables, their columns, keys, indexes and constraints.
-
-use std::collections::HashMap;
+//! Tables, indexes, sequences and views, and their names and numbers.
 
 use ::types::array::{self, Dimension};
-use ::types::{
-    ColumnId, Deferral, ForeignKey, ObjectKind, ReferentialAction, SqlResult, TableId, names,
-};
+use ::types::{SqlResult, TableId, names};
 use arrow_array::RecordBatch;
 use binder::bind::SerialSequence;
 use stdx::sync::Arc;
-use storage::{CatalogSnapshot, ColumnSchema, IndexKind, Rules, Table, TableIndex};
+use storage::{CatalogSnapshot, Rules, Table, TableIndex};
 
 use super::oids;
 use super::owners::Shown;
 use super::shared::{none, number};
 use crate::Session;
 use crate::constraints;
-use crate::index_text::nulls_clause;
 use crate::pg_types::wire_type;
 use crate::search_path::SearchPath;
-use crate::views::{Cell, ViewBuilder};
+use crate::views::ViewBuilder;
 
 /// A name as it is written in SQL: quoted where it has to be.
 pub(super) fn quoted(name: &str) -> String {
@@ -207,124 +202,6 @@ fn class(
     Ok(())
 }
 
-/// The columns of `pg_attribute`.
-const ATTRIBUTE: [(&str, char); 24] = [
-    ("attrelid", 'i'),
-    ("attname", 't'),
-    ("atttypid", 'i'),
-    ("attlen", 'i'),
-    ("attnum", 'i'),
-    ("atttypmod", 'i'),
-    ("attndims", 'i'),
-    ("attbyval", 'b'),
-    ("attalign", 't'),
-    ("attstorage", 't'),
-    ("attcompression", 't'),
-    ("attnotnull", 'b'),
-    ("atthasdef", 'b'),
-    ("atthasmissing", 'b'),
-    ("attidentity", 't'),
-    ("attgenerated", 't'),
-    ("attisdropped", 'b'),
-    ("attislocal", 'b'),
-    ("attinhcount", 'i'),
-    ("attcollation", 'i'),
-    ("attstattarget", 'i'),
-    ("attacl", 'a'),
-    ("attoptions", 'a'),
-    ("attfdwoptions", 'a'),
-];
-
-pub(super) fn attributes(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&ATTRIBUTE);
-    for table in all(session) {
-        let columns = table.schema();
-        let defaults = &table.rules().rows.defaults;
-        let rights = Shown::of(session, ObjectKind::Relation, &table.name);
-        let shown = columns.iter().enumerate().filter(|it| !names::is_hidden(&it.1.name));
-        for (place, column) in shown {
-            let has_default = defaults.get(place).is_some_and(Option::is_some);
-            let generated = table.rules().rows.generated(ColumnId(place as u16));
-            let generated = generated.map_or("", |it| if it.is_stored { "s" } else { "v" });
-            let acl = rights.column_acl(session, &column.name)?;
-            let more = (has_default, generated, acl);
-            attribute(&mut view, (oids::table(table.id), place), column, more);
-        }
-        for index in &table.rules().indexes {
-            for (place, column) in index.columns.iter().enumerate() {
-                let mut column = ColumnSchema { nullable: true, ..columns[column.index()].clone() };
-                if names::is_hidden(&column.name) {
-                    column.name = "expr".to_owned();
-                }
-                let more = (false, "", Cell::Text(None));
-                attribute(&mut view, (index_oid(table.id, index), place), &column, more);
-            }
-        }
-    }
-    for it in session.snapshot().views() {
-        let rights = Shown::of(session, ObjectKind::Relation, &it.name);
-        for (place, (name, data_type)) in it.columns.iter().enumerate() {
-            let column = ColumnSchema::new(name, *data_type, true);
-            let more = (false, "", rights.column_acl(session, name)?);
-            attribute(&mut view, (oids::table(it.id), place), &column, more);
-        }
-    }
-    view.finish()
-}
-
-fn attribute(
-    view: &mut ViewBuilder,
-    (relation, place): (i64, usize),
-    schema: &ColumnSchema,
-    (has_default, generated, acl): (bool, &str, Cell),
-) {
-    let wire = wire_type(schema.data_type);
-    let by_value = (1..=8).contains(&wire.size);
-    view.row([
-        number(relation),
-        schema.name.as_str().into(),
-        number(wire.oid.into()),
-        number(wire.size.into()),
-        number(place as i64 + 1),
-        number(wire.modifier.into()),
-        number(0),
-        by_value.into(),
-        if wire.size == 8 { "d".into() } else { "i".into() },
-        if by_value { "p".into() } else { "x".into() },
-        "".into(),
-        (!schema.nullable).into(),
-        has_default.into(),
-        false.into(),
-        "".into(),
-        generated.into(),
-        false.into(),
-        true.into(),
-        number(0),
-        number(if schema.data_type.is_text() { oids::COLLATION } else { 0 }),
-        Cell::Integer(None),
-        acl,
-        none(),
-        none(),
-    ]);
-}
-
-pub(super) fn defaults(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view =
-        ViewBuilder::new(&[("oid", 'i'), ("adrelid", 'i'), ("adnum", 'i'), ("adbin", 't')]);
-    for table in all(session) {
-        for (place, default) in table.rules().rows.defaults.iter().enumerate() {
-            let Some(default) = default else { continue };
-            view.row([
-                number(oids::named("default", table.id, &place.to_string())),
-                number(oids::table(table.id)),
-                number(place as i64 + 1),
-                (&**default).into(),
-            ]);
-        }
-    }
-    view.finish()
-}
-
 /// An array of numbers as it is held, from a subscript on.
 pub(super) fn numbers(numbers: impl Iterator<Item = i64>, lower: i32) -> SqlResult<String> {
     let (mut held, mut length) = (String::new(), 0);
@@ -334,200 +211,6 @@ pub(super) fn numbers(numbers: impl Iterator<Item = i64>, lower: i32) -> SqlResu
     }
     array::close(&mut held, 0, &[Dimension { length, lower }])?;
     Ok(held)
-}
-
-/// Columns as their numbers.
-fn places(columns: &[ColumnId]) -> impl Iterator<Item = i64> {
-    columns.iter().map(|it| it.index() as i64 + 1)
-}
-
-/// A constraint, with what the catalog says of it.
-struct Constraint {
-    oid: i64,
-    name: String,
-    kind: &'static str,
-    columns: Vec<ColumnId>,
-    index: Option<i64>,
-    parent: Option<(i64, Vec<ColumnId>, &'static str, &'static str)>,
-    definition: String,
-    deferral: Deferral,
-    /// Of a foreign key.
-    rule: Option<ForeignKey>,
-}
-
-/// The letter of an action.
-fn letter(action: ReferentialAction) -> &'static str {
-    match action {
-        ReferentialAction::NoAction => "a",
-        ReferentialAction::Restrict => "r",
-        ReferentialAction::Cascade => "c",
-        ReferentialAction::SetNull => "n",
-        ReferentialAction::SetDefault => "d",
-    }
-}
-
-fn columns_of(table: &Table, columns: &[ColumnId]) -> String {
-    let each: Vec<String> = columns.iter().map(|it| quoted(&table.column(*it).name)).collect();
-    each.join(", ")
-}
-
-fn constraints_of(table: &Table, tables: &HashMap<&str, &Arc<Table>>) -> Vec<Constraint> {
-    let oid = |name: &str| oids::named("constraint", table.id, name);
-    let rules = table.rules();
-    let keys = rules.indexes.iter().filter(|it| it.kind.is_constraint()).map(|it| {
-        let primary = it.kind == IndexKind::PrimaryKey;
-        let words = if primary { "PRIMARY KEY" } else { "UNIQUE" };
-        Constraint {
-            oid: oid(&it.name),
-            name: it.name.to_string(),
-            kind: if primary { "p" } else { "u" },
-            columns: it.columns.to_vec(),
-            index: Some(index_oid(table.id, it)),
-            parent: None,
-            rule: None,
-            definition: format!(
-                "{words}{} ({}){}",
-                nulls_clause(it),
-                columns_of(table, &it.columns),
-                it.deferral.clause()
-            ),
-            deferral: it.deferral,
-        }
-    });
-    let checks = rules.rows.checks.iter().map(|it| Constraint {
-        oid: oid(&it.name),
-        name: it.name.to_string(),
-        kind: "c",
-        columns: Vec::new(),
-        index: None,
-        parent: None,
-        deferral: Deferral::None,
-        rule: None,
-        definition: format!("CHECK ({})", it.condition),
-    });
-    let references = rules.references.iter().map(|it| reference(table, it, tables));
-    keys.chain(checks).chain(references).collect()
-}
-
-/// A rule that refers to another table, with the key there that it rests on.
-fn reference(table: &Table, rule: &ForeignKey, tables: &HashMap<&str, &Arc<Table>>) -> Constraint {
-    let ForeignKey { name, columns, parent, parent_columns, on_delete, on_update, .. } = rule;
-    let (mut found, mut index) = (None, None);
-    if let Some(parent) = tables.get(&**parent) {
-        let schema = parent.schema();
-        let place = |name: &Arc<str>| schema.iter().position(|it| *it.name == **name);
-        let referred = parent_columns.iter().filter_map(place).map(|it| ColumnId(it as u16));
-        let referred: Vec<ColumnId> = referred.collect();
-        let is_key = |it: &&TableIndex| {
-            it.kind.is_constraint()
-                && it.columns.len() == referred.len()
-                && it.columns.iter().all(|column| referred.contains(column))
-        };
-        let key = parent.rules().indexes.iter().find(is_key);
-        index = key.map(|it| index_oid(parent.id, it));
-        found = Some((oids::table(parent.id), referred, letter(*on_update), letter(*on_delete)));
-    }
-    let parent_names: Vec<String> = parent_columns.iter().map(|it| quoted(it)).collect();
-    let mut definition = format!(
-        "FOREIGN KEY ({}) REFERENCES {}({}){}",
-        columns_of(table, columns),
-        full_name(parent, names::PUBLIC),
-        parent_names.join(", "),
-        rule.match_clause()
-    );
-    for (event, action) in [("UPDATE", on_update), ("DELETE", on_delete)] {
-        if *action != ReferentialAction::NoAction {
-            definition.push_str(&format!(" ON {event} {}", action.name()));
-        }
-    }
-    definition.push_str(&rule.last_clauses());
-    Constraint {
-        oid: oids::named("constraint", table.id, name),
-        name: name.to_string(),
-        kind: "f",
-        columns: columns.to_vec(),
-        index,
-        parent: found,
-        definition,
-        deferral: rule.deferral,
-        rule: Some(rule.clone()),
-    }
-}
-
-/// The columns of `pg_constraint`.
-const CONSTRAINT_COLUMNS: [(&str, char); 26] = [
-    ("oid", 'i'),
-    ("conname", 't'),
-    ("connamespace", 'i'),
-    ("contype", 't'),
-    ("condeferrable", 'b'),
-    ("condeferred", 'b'),
-    ("conenforced", 'b'),
-    ("convalidated", 'b'),
-    ("conrelid", 'i'),
-    ("contypid", 'i'),
-    ("conindid", 'i'),
-    ("conparentid", 'i'),
-    ("confrelid", 'i'),
-    ("confupdtype", 't'),
-    ("confdeltype", 't'),
-    ("confmatchtype", 't'),
-    ("conislocal", 'b'),
-    ("coninhcount", 'i'),
-    ("connoinherit", 'b'),
-    ("conkey", 's'),
-    ("confkey", 's'),
-    ("conbin", 't'),
-    ("conperiod", 'b'),
-    ("conpfeqop", 'n'),
-    ("conexclop", 'n'),
-    ("confdelsetcols", 's'),
-];
-
-pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&CONSTRAINT_COLUMNS);
-    let tables = all(session);
-    let by_name = tables.iter().map(|it| (it.name.as_str(), it)).collect();
-    for table in &tables {
-        for it in constraints_of(table, &by_name) {
-            let array = |columns: &[ColumnId]| {
-                let array = (!columns.is_empty()).then(|| numbers(places(columns), 1));
-                array.transpose()
-            };
-            let (parent, keys, on_update, on_delete) =
-                it.parent.clone().unwrap_or((0, Vec::new(), " ", " "));
-            let deferral = it.deferral;
-            view.row([
-                number(it.oid),
-                it.name.into(),
-                number(oids::schema_of(&table.name)),
-                it.kind.into(),
-                (deferral != Deferral::None).into(),
-                (deferral == Deferral::Deferred).into(),
-                true.into(),
-                it.rule.as_ref().is_none_or(|it| it.is_validated).into(),
-                number(oids::table(table.id)),
-                number(0),
-                number(it.index.unwrap_or(0)),
-                number(0),
-                number(parent),
-                on_update.into(),
-                on_delete.into(),
-                it.rule.as_ref().map_or(" ", |it| if it.is_full { "f" } else { "s" }).into(),
-                true.into(),
-                number(0),
-                true.into(),
-                array(&it.columns)?.into(),
-                array(&keys)?.into(),
-                none(),
-                false.into(),
-                none(),
-                none(),
-                none(),
-            ]);
-        }
-    }
-    view.finish()
 }
 
 pub(super) fn tables(session: &Session) -> SqlResult<RecordBatch> {
@@ -702,14 +385,6 @@ pub(super) fn number_of(session: &Session, schema: Option<&str>, name: &str) -> 
 pub(super) fn sizes(session: &Session) -> Vec<(i64, String)> {
     let size = |it: &Arc<Table>| (oids::table(it.id), it.memory_bytes().to_string());
     all(session).iter().map(size).collect()
-}
-
-/// The definitions of constraints by their numbers.
-pub(super) fn constraint_definitions(session: &Session) -> Vec<(i64, String)> {
-    let tables = all(session);
-    let by_name = tables.iter().map(|it| (it.name.as_str(), it)).collect();
-    let each = tables.iter().flat_map(|it| constraints_of(it, &by_name));
-    each.map(|it| (it.oid, it.definition)).collect()
 }
 
 /// Types as `format_type` writes them: by number, and by number and modifier of the columns that there are.

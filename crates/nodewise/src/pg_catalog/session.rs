@@ -2,6 +2,7 @@
 
 use ::types::{DataType, SqlResult, Value, names};
 
+use super::constraints;
 use super::descriptions;
 use super::indexes;
 use super::oids;
@@ -85,7 +86,7 @@ pub(crate) fn catalog_texts(
     let plain = |all: Vec<(i64, String)>| all.into_iter().map(|it| (it.0, None, it.1)).collect();
     Some(match function {
         "format_type" => relations::type_names(session),
-        "pg_get_constraintdef" => plain(relations::constraint_definitions(session)),
+        "pg_get_constraintdef" => plain(constraints::constraint_definitions(session)),
         "pg_get_viewdef" => plain(relations::view_definitions(session)),
         "pg_get_indexdef" => plain(indexes::index_definitions(session)),
         "regclass" => plain(relations::names(session)),

@@ -1,12 +1,12 @@
-//! The view `pg_type`: our types, with PostgreSQL's numbers and names.
+//! The views `pg_type` and `pg_enum`: our types, with PostgreSQL's numbers and names, and those that users made.
 
-use ::types::{DataType, SqlResult, UserType, names};
+use ::types::{DataType, Domain, SqlResult, UserType, names};
 use arrow_array::RecordBatch;
 
 use super::oids;
 use super::shared::{none, number};
 use crate::Session;
-use crate::pg_types::{array_of_made, made_type};
+use crate::pg_types::{array_of_made, made_type, wire_type};
 use crate::views::ViewBuilder;
 
 /// A type of PostgreSQL: number, name, bytes, kind, how the names of its functions begin, and its name in SQL.
@@ -66,7 +66,9 @@ pub(super) fn all_names(session: &Session) -> Vec<(i64, Option<i64>, String)> {
         let arrays = (i64::from(array_of_made(&it.name)), None, format!("{name}[]"));
         [(i64::from(made_type(&it.name)), None, name), arrays]
     });
-    let made: Vec<_> = made.collect();
+    let domains = snapshot.user_types().filter(|it| it.domain.is_some());
+    let domains = domains.map(|it| (i64::from(made_type(&it.name)), None, names::sql(&it.name)));
+    let made: Vec<_> = made.chain(domains).collect();
     let own = TYPES.iter().map(|it| (it.oid, None, it.sql.to_owned()));
     let arrays = TYPES.iter().map(|it| {
         let oid = crate::pg_types::array_of(it.oid as u32).into();
@@ -162,12 +164,62 @@ pub(super) fn types(session: &Session) -> SqlResult<RecordBatch> {
         user_type(&mut view, it);
         array_of_user_type(&mut view, it);
     }
+    for it in session.snapshot().user_types() {
+        if let Some(domain) = &it.domain {
+            domain_type(&mut view, it, domain);
+        }
+    }
     view.finish()
 }
 
 /// Whether a type that users made is of labels, and no other name of a type.
 fn is_enum(it: &UserType) -> bool {
-    matches!(it.data_type, DataType::Enum(labels) if labels.name() == it.name)
+    it.domain.is_none()
+        && matches!(it.data_type, DataType::Enum(labels) if labels.name() == it.name)
+}
+
+/// A domain; most of it is what its type is.
+fn domain_type(view: &mut ViewBuilder, it: &UserType, domain: &Domain) {
+    let wire = wire_type(it.data_type);
+    let of = TYPES.iter().find(|of| of.oid == i64::from(wire.oid));
+    let category = match it.data_type {
+        DataType::Enum(_) => "E",
+        DataType::Array(_) => "A",
+        _ => of.map_or("U", |it| it.category),
+    };
+    let base = domain.of.as_ref().map_or(wire.oid, |it| made_type(it));
+    view.row([
+        number(made_type(&it.name).into()),
+        names::bare(&it.name).into(),
+        number(oids::schema_of(&it.name)),
+        number(super::owners::oid(it.owner)),
+        number(wire.size.into()),
+        (1..=8).contains(&wire.size).into(),
+        "d".into(),
+        category.into(),
+        false.into(),
+        true.into(),
+        ",".into(),
+        number(0),
+        "-".into(),
+        number(0),
+        number(0),
+        "domain_in".into(),
+        of.map_or_else(|| "array_out".to_owned(), |it| format!("{}out", it.functions)).into(),
+        "domain_recv".into(),
+        of.map_or_else(
+            || "array_send".to_owned(),
+            |it| format!("{}send", it.functions.trim_end_matches('_')),
+        )
+        .into(),
+        domain.not_null.into(),
+        number(base.into()),
+        number(wire.modifier.into()),
+        number(0),
+        number(if category == "S" { oids::COLLATION } else { 0 }),
+        domain.default.clone().into(),
+        none(),
+    ]);
 }
 
 /// A type that a user made.

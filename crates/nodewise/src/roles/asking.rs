@@ -2,8 +2,8 @@
 
 use binder::bind::{Asked, AskedColumns, AskedRelation};
 use binder::{
-    ColumnAlteration, Commented, Constraints, RuleChange, SequenceChange, Statement, TableChange,
-    TypeChange,
+    ColumnAlteration, Commented, Constraints, DomainChange, RuleChange, SequenceChange, Statement,
+    TableChange, TypeChange,
 };
 use storage::{CatalogSnapshot, IndexKind};
 use types::{
@@ -55,9 +55,7 @@ impl Session {
             | S::CreateTableAs { .. }
             | S::CreateView { .. }
             | S::CreateSequence { .. } => self.check_creation(statement, &own),
-            S::CreateType { .. } | S::AlterType { .. } | S::DropType { .. } => {
-                own.check_types(statement)
-            }
+            it if it.is_about_types() => own.check_types(it),
             S::CreateIndex { table, .. } => own.check_owner(table),
             S::AlterTable { table, change, .. } => own.check_change(table, change),
             S::AlterSequence { name, change, .. } => own.check_sequence(name, change),
@@ -414,13 +412,17 @@ impl Authority {
     /// Whether it may make, change or drop types.
     fn check_types(&self, statement: &Statement) -> SqlResult<()> {
         let all: &[String] = match statement {
-            Statement::CreateType { name, .. } => return self.check_create(name),
-            Statement::AlterType { name, change } => {
+            Statement::CreateType { name, .. } | Statement::CreateDomain { name, .. } => {
+                return self.check_create(name);
+            }
+            Statement::AlterType { name, change }
+            | Statement::AlterDomain { name, change: DomainChange::Type(change) } => {
                 if let TypeChange::Schema(schema) = change {
                     self.check_create(&names::joined(schema, &names::bare(name)))?;
                 }
                 std::slice::from_ref(name)
             }
+            Statement::AlterDomain { name, .. } => std::slice::from_ref(name),
             Statement::DropType { names, .. } => names,
             _ => &[],
         };

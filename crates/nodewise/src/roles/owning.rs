@@ -88,13 +88,17 @@ impl Session {
                 self.pass((ObjectKind::Schema, name), to)?;
                 Ok(done("ALTER SCHEMA"))
             }
-            Owned::Type(name) => {
-                let old = self.existing_type(&self.existing_type_name(name)?)?;
+            Owned::Type { name, is_domain } => {
+                let full = self.existing_type_name(name)?;
+                let old = match is_domain {
+                    true => self.existing_domain(&full)?.0,
+                    false => self.existing_type(&full)?,
+                };
                 own.check_owner_of_type(&old)?;
                 let schema = names::schema_of(&old.name);
                 self.check_next_owner(&own, to, (ObjectKind::Schema, &schema))?;
                 self.put_type(UserType { owner: to, ..UserType::clone(&old) })?;
-                Ok(done("ALTER TYPE"))
+                Ok(done(if *is_domain { "ALTER DOMAIN" } else { "ALTER TYPE" }))
             }
             Owned::Database => {
                 if !own.owns((ObjectKind::Database, "")) {

@@ -4,8 +4,8 @@ use hardware::{NodeId, Topology};
 use placement::Placement;
 use stdx::sync::Arc;
 use types::{
-    CheckRule, ColumnId, Deferral, ForeignKey, Generated, Identity, ReferentialAction, RowRules,
-    SqlResult,
+    CheckRule, ColumnId, Deferral, DomainColumn, ForeignKey, Generated, Identity,
+    ReferentialAction, RowRules, SqlResult,
 };
 
 use super::medium::damaged;
@@ -195,7 +195,10 @@ pub(super) fn rules_record(rules: &Rules) -> Record {
     let generated = |it: &Generated| {
         Record::default().number("column", it.column.0).number("stored", it.is_stored)
     };
-    let RowRules { defaults, checks, identities, generated: made } = &*rules.rows;
+    let domain = |it: &DomainColumn| {
+        Record::default().number("column", it.column.0).text("name", &*it.domain)
+    };
+    let RowRules { defaults, checks, identities, generated: made, domains } = &*rules.rows;
     Record::default()
         .list("indexes", rules.indexes.iter().map(index).collect())
         .count("columns", defaults.len())
@@ -203,6 +206,7 @@ pub(super) fn rules_record(rules: &Rules) -> Record {
         .list("checks", checks.iter().map(check).collect())
         .list("identities", identities.iter().map(identity).collect())
         .list("generated", made.iter().map(generated).collect())
+        .list("domains", domains.iter().map(domain).collect())
         .list("references", rules.references.iter().map(reference_record).collect())
 }
 
@@ -302,7 +306,14 @@ pub(super) fn read_rules(record: &mut Record, columns: usize) -> SqlResult<Rules
         })?,
         false => Vec::new(),
     };
+    let domains = match record.has("domains") {
+        true => record.take_each("domains", |it| {
+            let column = column_id(it.take_number("column")?, columns)?;
+            Ok(DomainColumn { column, domain: it.take_text("name")?.into() })
+        })?,
+        false => Vec::new(),
+    };
     let references = record.take_each("references", |it| read_reference(it, columns))?;
-    let rows = Arc::new(RowRules { defaults, checks, identities, generated });
+    let rows = Arc::new(RowRules { defaults, checks, identities, generated, domains });
     Ok(Rules { indexes, rows, references, ..Rules::default() })
 }

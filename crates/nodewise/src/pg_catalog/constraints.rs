@@ -1,0 +1,269 @@
+//! Keys, CHECK constraints and foreign keys of tables, and the constraints of domains.
+
+use std::collections::HashMap;
+
+use ::types::{
+    ColumnId, Deferral, DomainCheck, ForeignKey, ReferentialAction, SqlResult, UserType, names,
+};
+use arrow_array::RecordBatch;
+use stdx::sync::Arc;
+use storage::{IndexKind, Table, TableIndex};
+
+use super::oids;
+use super::relations::{all, full_name, index_oid, numbers, quoted};
+use super::shared::{none, number};
+use crate::Session;
+use crate::index_text::nulls_clause;
+use crate::pg_types::made_type;
+use crate::views::ViewBuilder;
+
+/// Columns as their numbers.
+fn places(columns: &[ColumnId]) -> impl Iterator<Item = i64> {
+    columns.iter().map(|it| it.index() as i64 + 1)
+}
+
+/// A constraint, with what the catalog says of it.
+struct Constraint {
+    oid: i64,
+    name: String,
+    kind: &'static str,
+    columns: Vec<ColumnId>,
+    index: Option<i64>,
+    parent: Option<(i64, Vec<ColumnId>, &'static str, &'static str)>,
+    definition: String,
+    deferral: Deferral,
+    /// Of a foreign key.
+    rule: Option<ForeignKey>,
+}
+
+/// The letter of an action.
+fn letter(action: ReferentialAction) -> &'static str {
+    match action {
+        ReferentialAction::NoAction => "a",
+        ReferentialAction::Restrict => "r",
+        ReferentialAction::Cascade => "c",
+        ReferentialAction::SetNull => "n",
+        ReferentialAction::SetDefault => "d",
+    }
+}
+
+fn columns_of(table: &Table, columns: &[ColumnId]) -> String {
+    let each: Vec<String> = columns.iter().map(|it| quoted(&table.column(*it).name)).collect();
+    each.join(", ")
+}
+
+fn constraints_of(table: &Table, tables: &HashMap<&str, &Arc<Table>>) -> Vec<Constraint> {
+    let oid = |name: &str| oids::named("constraint", table.id, name);
+    let rules = table.rules();
+    let keys = rules.indexes.iter().filter(|it| it.kind.is_constraint()).map(|it| {
+        let primary = it.kind == IndexKind::PrimaryKey;
+        let words = if primary { "PRIMARY KEY" } else { "UNIQUE" };
+        Constraint {
+            oid: oid(&it.name),
+            name: it.name.to_string(),
+            kind: if primary { "p" } else { "u" },
+            columns: it.columns.to_vec(),
+            index: Some(index_oid(table.id, it)),
+            parent: None,
+            rule: None,
+            definition: format!(
+                "{words}{} ({}){}",
+                nulls_clause(it),
+                columns_of(table, &it.columns),
+                it.deferral.clause()
+            ),
+            deferral: it.deferral,
+        }
+    });
+    let checks = rules.rows.checks.iter().map(|it| Constraint {
+        oid: oid(&it.name),
+        name: it.name.to_string(),
+        kind: "c",
+        columns: Vec::new(),
+        index: None,
+        parent: None,
+        deferral: Deferral::None,
+        rule: None,
+        definition: format!("CHECK ({})", it.condition),
+    });
+    let references = rules.references.iter().map(|it| reference(table, it, tables));
+    keys.chain(checks).chain(references).collect()
+}
+
+/// A rule that refers to another table, with the key there that it rests on.
+fn reference(table: &Table, rule: &ForeignKey, tables: &HashMap<&str, &Arc<Table>>) -> Constraint {
+    let ForeignKey { name, columns, parent, parent_columns, on_delete, on_update, .. } = rule;
+    let (mut found, mut index) = (None, None);
+    if let Some(parent) = tables.get(&**parent) {
+        let schema = parent.schema();
+        let place = |name: &Arc<str>| schema.iter().position(|it| *it.name == **name);
+        let referred = parent_columns.iter().filter_map(place).map(|it| ColumnId(it as u16));
+        let referred: Vec<ColumnId> = referred.collect();
+        let is_key = |it: &&TableIndex| {
+            it.kind.is_constraint()
+                && it.columns.len() == referred.len()
+                && it.columns.iter().all(|column| referred.contains(column))
+        };
+        let key = parent.rules().indexes.iter().find(is_key);
+        index = key.map(|it| index_oid(parent.id, it));
+        found = Some((oids::table(parent.id), referred, letter(*on_update), letter(*on_delete)));
+    }
+    let parent_names: Vec<String> = parent_columns.iter().map(|it| quoted(it)).collect();
+    let mut definition = format!(
+        "FOREIGN KEY ({}) REFERENCES {}({}){}",
+        columns_of(table, columns),
+        full_name(parent, names::PUBLIC),
+        parent_names.join(", "),
+        rule.match_clause()
+    );
+    for (event, action) in [("UPDATE", on_update), ("DELETE", on_delete)] {
+        if *action != ReferentialAction::NoAction {
+            definition.push_str(&format!(" ON {event} {}", action.name()));
+        }
+    }
+    definition.push_str(&rule.last_clauses());
+    Constraint {
+        oid: oids::named("constraint", table.id, name),
+        name: name.to_string(),
+        kind: "f",
+        columns: columns.to_vec(),
+        index,
+        parent: found,
+        definition,
+        deferral: rule.deferral,
+        rule: Some(rule.clone()),
+    }
+}
+
+/// The columns of `pg_constraint`.
+const CONSTRAINT_COLUMNS: [(&str, char); 26] = [
+    ("oid", 'i'),
+    ("conname", 't'),
+    ("connamespace", 'i'),
+    ("contype", 't'),
+    ("condeferrable", 'b'),
+    ("condeferred", 'b'),
+    ("conenforced", 'b'),
+    ("convalidated", 'b'),
+    ("conrelid", 'i'),
+    ("contypid", 'i'),
+    ("conindid", 'i'),
+    ("conparentid", 'i'),
+    ("confrelid", 'i'),
+    ("confupdtype", 't'),
+    ("confdeltype", 't'),
+    ("confmatchtype", 't'),
+    ("conislocal", 'b'),
+    ("coninhcount", 'i'),
+    ("connoinherit", 'b'),
+    ("conkey", 's'),
+    ("confkey", 's'),
+    ("conbin", 't'),
+    ("conperiod", 'b'),
+    ("conpfeqop", 'n'),
+    ("conexclop", 'n'),
+    ("confdelsetcols", 's'),
+];
+
+pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&CONSTRAINT_COLUMNS);
+    let tables = all(session);
+    let by_name = tables.iter().map(|it| (it.name.as_str(), it)).collect();
+    for table in &tables {
+        for it in constraints_of(table, &by_name) {
+            let array = |columns: &[ColumnId]| {
+                let array = (!columns.is_empty()).then(|| numbers(places(columns), 1));
+                array.transpose()
+            };
+            let (parent, keys, on_update, on_delete) =
+                it.parent.clone().unwrap_or((0, Vec::new(), " ", " "));
+            let deferral = it.deferral;
+            view.row([
+                number(it.oid),
+                it.name.into(),
+                number(oids::schema_of(&table.name)),
+                it.kind.into(),
+                (deferral != Deferral::None).into(),
+                (deferral == Deferral::Deferred).into(),
+                true.into(),
+                it.rule.as_ref().is_none_or(|it| it.is_validated).into(),
+                number(oids::table(table.id)),
+                number(0),
+                number(it.index.unwrap_or(0)),
+                number(0),
+                number(parent),
+                on_update.into(),
+                on_delete.into(),
+                it.rule.as_ref().map_or(" ", |it| if it.is_full { "f" } else { "s" }).into(),
+                true.into(),
+                number(0),
+                true.into(),
+                array(&it.columns)?.into(),
+                array(&keys)?.into(),
+                none(),
+                false.into(),
+                none(),
+                none(),
+                none(),
+            ]);
+        }
+    }
+    domain_checks(session).iter().for_each(|(own, it)| domain_constraint(&mut view, own, it));
+    view.finish()
+}
+
+fn domain_constraint(view: &mut ViewBuilder, own: &UserType, it: &DomainCheck) {
+    view.row([
+        number(domain_check_oid(&own.name, &it.name)),
+        it.name.clone().into(),
+        number(oids::schema_of(&own.name)),
+        "c".into(),
+        false.into(),
+        false.into(),
+        true.into(),
+        it.is_validated.into(),
+        number(0),
+        number(made_type(&own.name).into()),
+        number(0),
+        number(0),
+        number(0),
+        " ".into(),
+        " ".into(),
+        " ".into(),
+        true.into(),
+        number(0),
+        false.into(),
+        none(),
+        none(),
+        none(),
+        false.into(),
+        none(),
+        none(),
+        none(),
+    ]);
+}
+
+/// The constraints of domains.
+pub(super) fn domain_checks(session: &Session) -> Vec<(Arc<UserType>, DomainCheck)> {
+    let of = |it: &Arc<UserType>| {
+        let checks = it.domain.iter().flat_map(|it| it.checks.clone());
+        checks.map(|check| (it.clone(), check)).collect::<Vec<_>>()
+    };
+    session.snapshot().user_types().flat_map(of).collect()
+}
+
+fn domain_check_oid(domain: &str, name: &str) -> i64 {
+    oids::of_name("domain constraint", &format!("{domain}\0{name}"))
+}
+
+/// The definitions of constraints by their numbers.
+pub(super) fn constraint_definitions(session: &Session) -> Vec<(i64, String)> {
+    let tables = all(session);
+    let by_name = tables.iter().map(|it| (it.name.as_str(), it)).collect();
+    let each = tables.iter().flat_map(|it| constraints_of(it, &by_name));
+    let of_domains = domain_checks(session).into_iter().map(|(own, it)| {
+        let open = if it.is_validated { "" } else { " NOT VALID" };
+        (domain_check_oid(&own.name, &it.name), format!("CHECK ({}){open}", it.condition))
+    });
+    each.map(|it| (it.oid, it.definition)).chain(of_domains).collect()
+}
