@@ -269,6 +269,60 @@ impl Vector {
     }
 }
 
+impl Vector {
+    /// The rows of vectors of one kind, one vector after the other. `None` where their texts are more than one vector holds.
+    pub(crate) fn concatenated(parts: &[&Self]) -> Option<Self> {
+        macro_rules! copies {
+            ($kind:ident) => {{
+                let mut all = Vec::with_capacity(parts.iter().map(|it| it.values.len()).sum());
+                for part in parts {
+                    match &part.values {
+                        Values::$kind(it) => all.extend_from_slice(it),
+                        _ => unreachable!("invariant: vectors that become one are of one kind"),
+                    }
+                }
+                Values::$kind(all)
+            }};
+        }
+        let values = match parts.first().map(|it| &it.values)? {
+            Values::Codes(_) => copies!(Codes),
+            Values::I64(_) => copies!(I64),
+            Values::I128(_) => copies!(I128),
+            Values::F64(_) => copies!(F64),
+            Values::Bool(_) => copies!(Bool),
+            Values::Text(_) => Values::Text(TextVector::concatenated(parts)?),
+        };
+        if parts.iter().all(|it| it.validity.is_none()) {
+            return Some(Self::new(values));
+        }
+        let mut validity = Bitmap::filled(values.len(), true);
+        let mut begin = 0;
+        for part in parts {
+            for row in (0..part.values.len()).filter(|row| !part.is_valid(*row)) {
+                validity.set(begin + row, false);
+            }
+            begin += part.values.len();
+        }
+        Some(Self { values, validity: Some(validity) })
+    }
+}
+
+impl TextVector {
+    fn concatenated(parts: &[&Vector]) -> Option<Self> {
+        let mut all = Self::default();
+        for part in parts {
+            let Values::Text(it) = &part.values else {
+                unreachable!("invariant: vectors that become one are of one kind");
+            };
+            let begin = u32::try_from(all.bytes.len()).ok()?;
+            begin.checked_add(u32::try_from(it.bytes.len()).ok()?)?;
+            all.bytes.extend_from_slice(&it.bytes);
+            all.ends.extend(it.ends.iter().map(|end| begin + end));
+        }
+        Some(all)
+    }
+}
+
 impl Batch {
     /// The rows at the given places, in that order.
     pub fn take(&self, rows: &[u32]) -> Self {

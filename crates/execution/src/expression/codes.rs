@@ -30,6 +30,9 @@ fn entries(column: &Arc<Column>) -> Option<usize> {
     }
 }
 
+/// Entries that one worker computes at a time.
+const ENTRIES_OF_PART: usize = 1 << 14;
+
 /// The results for all entries, and one more: for NULL.
 #[derive(Debug)]
 struct Built {
@@ -42,6 +45,10 @@ struct Built {
     null_holds: bool,
 }
 
+/// The results for entries beside one another; the last part has NULL behind them. `None` inside when an entry, perhaps one
+/// that no row has, raises an error.
+type Part = OnceLock<Option<Vector>>;
+
 #[derive(Debug)]
 struct Table {
     inner: Node,
@@ -50,7 +57,12 @@ struct Table {
     /// Rows seen so far. A large table is only computed once as many rows came as it has entries, so that few rows
     /// never pay for many entries.
     seen: AtomicUsize,
-    /// `None` inside when an entry, perhaps one that no row has, raises an error: rows are then computed one by one.
+    /// The parts of the table. Each worker that has need of it takes the next one; who finds none left goes on row by row, and
+    /// nobody waits.
+    parts: Box<[Part]>,
+    taken: AtomicUsize,
+    finished: AtomicUsize,
+    /// `None` inside when there is no table: rows are then computed one by one.
     built: OnceLock<Option<Built>>,
 }
 
@@ -60,11 +72,22 @@ pub(super) fn per_entry(inner: Node, column: usize, entries: usize) -> Node {
         return inner;
     }
     let (shape, facts) = (inner.shape.clone(), inner.facts.clone());
-    let (seen, built) = (AtomicUsize::new(0), OnceLock::new());
-    Node::new(shape, facts, Table { inner, column, entries, seen, built })
+    let parts = (entries + 1).div_ceil(ENTRIES_OF_PART);
+    let table = Table {
+        inner,
+        column,
+        entries,
+        seen: AtomicUsize::new(0),
+        parts: (0..parts).map(|_| Part::new()).collect(),
+        taken: AtomicUsize::new(0),
+        finished: AtomicUsize::new(0),
+        built: OnceLock::new(),
+    };
+    Node::new(shape, facts, table)
 }
 
 impl Table {
+    /// The table, if it is there or this call finishes it.
     fn built(&self, rows: usize) -> Option<&Built> {
         if let Some(built) = self.built.get() {
             return built.as_ref();
@@ -74,21 +97,48 @@ impl Table {
         {
             return None;
         }
-        self.built.get_or_init(|| self.build().ok()).as_ref()
+        self.compute_parts();
+        self.built.get()?.as_ref()
     }
 
-    fn build(&self) -> SqlResult<Built> {
-        let rows = self.entries + 1;
-        let mut codes: Vec<u32> = (0..self.entries as u32).collect();
-        codes.push(0);
-        let mut validity = Bitmap::filled(rows, true);
-        validity.set(self.entries, false);
-        let input = Vector { values: Values::Codes(codes), validity: Some(validity) };
+    /// Computes parts until none is left. Who finishes the last one makes them the table.
+    fn compute_parts(&self) {
+        loop {
+            let place = self.taken.fetch_add(1, Ordering::Relaxed);
+            let Some(part) = self.parts.get(place) else {
+                // The count must not come round.
+                self.taken.store(self.parts.len(), Ordering::Relaxed);
+                return;
+            };
+            part.get_or_init(|| self.part(place).ok());
+            if self.finished.fetch_add(1, Ordering::AcqRel) + 1 == self.parts.len() {
+                self.built.get_or_init(|| self.of_parts());
+            }
+        }
+    }
+
+    fn part(&self, place: usize) -> SqlResult<Vector> {
+        let begin = place * ENTRIES_OF_PART;
+        let end = (begin + ENTRIES_OF_PART).min(self.entries + 1);
+        let mut codes: Vec<u32> = (begin as u32..end as u32).collect();
+        let mut validity = None;
+        if end > self.entries {
+            *codes.last_mut().expect("invariant: the last part has NULL") = 0;
+            let mut of_last = Bitmap::filled(codes.len(), true);
+            of_last.set(codes.len() - 1, false);
+            validity = Some(of_last);
+        }
+        let input = Arc::new(Vector { values: Values::Codes(codes), validity });
         // Only its own column is read.
-        let input = Arc::new(input);
         let columns = (0..=self.column).map(|_| input.clone()).collect();
-        let mut results =
-            Vector::clone(&*self.inner.evaluate(&Batch { rows, columns, sequence: 0 })?);
+        let batch = Batch { rows: end - begin, columns, sequence: 0 };
+        self.inner.evaluate(&batch).map(|it| Vector::clone(&it))
+    }
+
+    fn of_parts(&self) -> Option<Built> {
+        let parts: Option<Vec<&Vector>> =
+            self.parts.iter().map(|it| it.get().and_then(Option::as_ref)).collect();
+        let mut results = Vector::concatenated(&parts?)?;
         let (mut range, mut null_holds) = (None, false);
         if self.inner.shape.data_type == DataType::Boolean {
             let mut holding = Vec::new();
@@ -109,7 +159,7 @@ impl Table {
         if entries_known && results.is_valid(self.entries) {
             results.validity = None;
         }
-        Ok(Built { results, entries_known, range, null_holds })
+        Some(Built { results, entries_known, range, null_holds })
     }
 
     fn codes<'a>(&self, batch: &'a Batch) -> (&'a [u32], Option<&'a Bitmap>) {
@@ -165,5 +215,73 @@ impl Kernel for Table {
         }
         keep_valid(validity, rows);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plan::{Expr, ExprKind, Function};
+
+    use super::*;
+    use crate::expression::Compiled;
+    use crate::scan::decode::shape;
+    use crate::testing::{no_scalar, stored, text};
+
+    /// More than two parts.
+    const ENTRIES: usize = 2 * ENTRIES_OF_PART + 100;
+
+    /// Of many texts, by several workers: each batch at its time, with or without the table, has the same values.
+    #[test]
+    fn workers_make_a_table_together_and_go_on_without_it() {
+        // Twice each, so that there is a dictionary, in its order.
+        let texts: Vec<String> =
+            (0..ENTRIES).map(|it| format!("{it:06}{}", "\u{e9}".repeat(it % 90))).collect();
+        let values = texts.iter().chain(&texts).map(text).collect();
+        let table = stored(&[(DataType::Text, values)], 65_536);
+        let layout = vec![shape(&table.parts()[0].columns[0])];
+        assert!(dictionary_entries(&layout, 0).is_some_and(|it| it > ENTRIES_AT_ONCE));
+        let arguments = vec![Expr::column(0, DataType::Text)];
+        let kind = ExprKind::Call { function: Function::CharacterLength, arguments };
+        let expr = Expr { kind, data_type: DataType::Integer };
+        let compiled = Compiled::new(&expr, &layout, &no_scalar).unwrap();
+        let one_by_one: Vec<i64> = texts.iter().map(|it| it.chars().count() as i64).collect();
+        let work = |seed: usize| {
+            for turn in 0..30 {
+                let codes: Vec<u32> =
+                    (0..4096).map(|it| ((it * 7919 + turn * 31 + seed) % ENTRIES) as u32).collect();
+                let expected: Vec<i64> = codes.iter().map(|it| one_by_one[*it as usize]).collect();
+                let columns = vec![Arc::new(Vector::new(Values::Codes(codes)))];
+                let batch = Batch { rows: 4096, columns, sequence: 0 };
+                let found = compiled.evaluate(&batch).unwrap();
+                assert_eq!(found.values, Values::I64(expected), "{turn}");
+            }
+        };
+        std::thread::scope(|scope| {
+            for seed in 0..4 {
+                let work = &work;
+                scope.spawn(move || work(seed));
+            }
+        });
+    }
+
+    #[test]
+    fn parts_become_one_vector() {
+        let of = |values: &[i64], valid: Option<&[bool]>| Vector {
+            values: Values::I64(values.to_vec()),
+            validity: valid.map(|it| Bitmap::from_bits(it.iter().copied())),
+        };
+        let (one, other) = (of(&[1, 2], None), of(&[3, 0], Some(&[true, false])));
+        let found = Vector::concatenated(&[&one, &other]).unwrap();
+        assert_eq!(found.values, Values::I64(vec![1, 2, 3, 0]));
+        let valid: Vec<bool> = (0..4).map(|row| found.is_valid(row)).collect();
+        assert_eq!(valid, [true, true, true, false]);
+        assert!(Vector::concatenated(&[&one, &one]).unwrap().validity.is_none());
+        let texts = |it: &[&str]| {
+            let mut all = crate::TextVector::default();
+            it.iter().for_each(|it| all.push(it));
+            Vector::new(Values::Text(all))
+        };
+        let found = Vector::concatenated(&[&texts(&["a", ""]), &texts(&["bc"])]).unwrap();
+        assert_eq!(found.values, texts(&["a", "", "bc"]).values);
     }
 }
