@@ -77,7 +77,12 @@ pub fn lower(
     context: &QueryContext,
     workspace: &Workspace,
 ) -> SqlResult<Lowered> {
-    let states = States { states, sequences: Some(&context.sequences), zone: context.zone.clone() };
+    let mut states = States {
+        states,
+        sequences: Some(&context.sequences),
+        zone: context.zone.clone(),
+        expected_rows: rows_before_operators(pipeline),
+    };
     let slots = context.scheduler.slots();
     if let (PlanSource::Scan(scan), [], PlanSink::HashBuild(build)) =
         (&pipeline.source, pipeline.operators.as_slice(), &pipeline.sink)
@@ -111,16 +116,32 @@ pub fn lower(
         parts,
         exchange: together.exchanges.get(pipeline.id).cloned(),
     };
+    states.expected_rows = rows_before_sink(pipeline);
     let sink = lower_sink(pipeline, layout, kept, having, &states, slots)?;
     if let (PlanSink::Sort { keys, .. }, Some(cutoff)) = (&pipeline.sink, sink.cutoff())
         && let ([], ExprKind::Column(column)) = (&operators[..], &keys[0].expr.kind)
     {
         source.cut_off(*column, cutoff);
     }
-    // Who wants the first rows only may be done long before the last.
-    let reads_all = !matches!(pipeline.sink, PlanSink::Materialize { limit: Some(_), .. });
-    source.settle(context.machine.topology(), reads_all);
+    source.settle(context.machine.topology(), reads_all(pipeline));
     Ok(Lowered { source, operators, sink })
+}
+
+/// Whether all rows are asked for: who wants the first ones only may be done long before the last.
+fn reads_all(pipeline: &Pipeline) -> bool {
+    !matches!(pipeline.sink, PlanSink::Materialize { limit: Some(_), .. })
+}
+
+/// The rows that are expected to reach the sink; 0 where the first ones may do.
+fn rows_before_sink(pipeline: &Pipeline) -> f64 {
+    if reads_all(pipeline) { pipeline.estimated_rows } else { 0.0 }
+}
+
+/// At least so many rows are expected to reach each operator: those of the sink, unless rows become more on the way.
+fn rows_before_operators(pipeline: &Pipeline) -> f64 {
+    let keeps =
+        |it: &PlanOperator| matches!(it, PlanOperator::Filter(_) | PlanOperator::Project(_));
+    if pipeline.operators.iter().all(keeps) { rows_before_sink(pipeline) } else { 0.0 }
 }
 
 /// Whether memory is near to some workers and far from others.

@@ -16,6 +16,8 @@ pub(crate) struct States<'a> {
     pub sequences: Option<&'a Arc<dyn Sequences>>,
     /// The time zone of the session.
     pub zone: Zone,
+    /// Rows that are expected to reach what is compiled; 0 where they may be few.
+    pub expected_rows: f64,
 }
 
 impl Outside for States<'_> {
@@ -30,13 +32,17 @@ impl Outside for States<'_> {
     fn zone(&self) -> Zone {
         self.zone.clone()
     }
+
+    fn expected_rows(&self) -> f64 {
+        self.expected_rows
+    }
 }
 
 #[cfg(test)]
 impl<'a> States<'a> {
     /// Those of plans without sequences.
     pub fn of(states: &'a [Option<State>]) -> Self {
-        Self { states, sequences: None, zone: Zone::utc() }
+        Self { states, sequences: None, zone: Zone::utc(), expected_rows: 0.0 }
     }
 }
 

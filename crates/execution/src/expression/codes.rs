@@ -54,7 +54,7 @@ struct Table {
     inner: Node,
     column: usize,
     entries: usize,
-    /// Rows seen so far. A large table is only computed once as many rows came as it has entries, so that few rows
+    /// Rows seen so far, or expected. A large table is only computed where they are as many as it has entries, so that few rows
     /// never pay for many entries.
     seen: AtomicUsize,
     /// The parts of the table. Each worker that has need of it takes the next one; who finds none left goes on row by row, and
@@ -66,8 +66,8 @@ struct Table {
     built: OnceLock<Option<Built>>,
 }
 
-/// Wraps a node whose only column is `column`, with a dictionary of `entries`.
-pub(super) fn per_entry(inner: Node, column: usize, entries: usize) -> Node {
+/// Wraps a node whose only column is `column`, with a dictionary of `entries`; it is expected to be computed for `expected` rows.
+pub(super) fn per_entry(inner: Node, column: usize, entries: usize, expected: f64) -> Node {
     if !matches!(inner.body, Body::Kernel(_)) || inner.facts.columns != [column] {
         return inner;
     }
@@ -77,7 +77,7 @@ pub(super) fn per_entry(inner: Node, column: usize, entries: usize) -> Node {
         inner,
         column,
         entries,
-        seen: AtomicUsize::new(0),
+        seen: AtomicUsize::new(if expected >= entries as f64 { entries } else { 0 }),
         parts: (0..parts).map(|_| Part::new()).collect(),
         taken: AtomicUsize::new(0),
         finished: AtomicUsize::new(0),

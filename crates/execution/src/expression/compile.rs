@@ -26,7 +26,8 @@ impl Compiler<'_> {
         {
             let inner = Compiler { tables: false, ..*self }.node(expr)?;
             if !inner.facts.volatile {
-                return Ok(codes::per_entry(inner, column, entries));
+                let expected = self.outside.expected_rows();
+                return Ok(codes::per_entry(inner, column, entries, expected));
             }
         }
         self.node(expr)

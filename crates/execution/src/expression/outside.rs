@@ -19,6 +19,11 @@ pub trait Outside {
     fn zone(&self) -> Zone {
         Zone::utc()
     }
+
+    /// How many rows it is computed for, as the planner expects; 0 where that may be few.
+    fn expected_rows(&self) -> f64 {
+        0.0
+    }
 }
 
 impl<F: Fn(PipelineId) -> SqlResult<Value>> Outside for F {
