@@ -1,5 +1,5 @@
 //! Rewrites of relations: predicates as far down as they go, joins flattened into regions and ordered, group keys cut;
-//! then columns of the first rows of an order fetched late, and joins that do nothing left out.
+//! then columns of the first rows of an order fetched late, joins that do nothing left out, and pairs that nobody counts.
 //!
 //! What all rewrites keep to:
 //! - Volatile expressions ([`plan::properties::is_volatile`]) stay where they are: a predicate is tested once for each
@@ -18,6 +18,7 @@ pub mod origin;
 pub mod predicates;
 mod readers;
 pub mod region;
+mod repetitions;
 mod state;
 mod statistics;
 mod sums;
@@ -32,6 +33,7 @@ use types::{Interrupt, SqlError, SqlResult};
 use crate::estimate;
 use crate::facts::{Dependencies, Facts};
 use crate::options::Options;
+use elimination::Wanted;
 use plan::relation::{Attr, AttrSet, Part, Query, Rel, ScanRel, bare, substitute};
 use state::{Expected, Optimiser};
 
@@ -49,18 +51,20 @@ pub fn optimise(query: &mut Query, options: Options, interrupt: &Interrupt) -> S
             }
         });
     }
+    let counted = repetitions::counted(query);
     let mut shared = vec![Expected::default(); query.shared.len()];
     for part in query.parts() {
         let rel = query.part_mut(part).take();
-        let required = match part {
-            Part::Scalar(it) => [query.scalars[it].attr].into_iter().collect(),
-            Part::Shared(it) => read[it].clone(),
+        let (attrs, counts) = match part {
+            Part::Scalar(it) => ([query.scalars[it].attr].into_iter().collect(), true),
+            Part::Shared(it) => (read[it].clone(), counted[it]),
         };
         let attributes = &mut query.attributes;
         let mut this = Optimiser { attributes, shared: &shared, options, interrupt };
         let mut rel = this.rel(rel, Vec::new())?;
         if options.rewrites {
-            elimination::drop_idle_joins(&mut rel, &required);
+            let wanted = Wanted { attrs, counts };
+            elimination::drop_idle_joins(&mut rel, &wanted, &mut query.attributes);
         }
         if let Part::Shared(it) = part {
             let distinct =
@@ -77,8 +81,9 @@ pub fn optimise(query: &mut Query, options: Options, interrupt: &Interrupt) -> S
         return Ok(());
     }
     late::fetch_late(query);
-    let output: AttrSet = query.output.iter().map(|it| it.1).collect();
-    elimination::drop_idle_joins(&mut query.root, &output);
+    let attrs = query.output.iter().map(|it| it.1).collect();
+    let wanted = Wanted { attrs, counts: true };
+    elimination::drop_idle_joins(&mut query.root, &wanted, &mut query.attributes);
     Ok(())
 }
 

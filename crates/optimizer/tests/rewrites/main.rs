@@ -3,3 +3,4 @@
 mod common;
 mod guards;
 mod large;
+mod repetitions;
