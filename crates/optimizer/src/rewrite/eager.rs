@@ -3,7 +3,7 @@
 //!
 //! | Rule | Analysis | Data |
 //! |---|---|---|
-//! | `GROUP BY dim.a, dim.b, dim.c` over `fact JOIN dim` becomes groups of `fact.key`, joined with `dim`, grouped again | the join is inner on a key of `dim`; three keys at least are of `dim`, and what is aggregated is of `fact`; the aggregates are made of those of parts | few groups for the rows, most of which the join keeps: [`ROWS_PER_KEY_MIN`]; or [`TEXT_KEYS_MIN`] texts, where no key of the rows is among the groups' |
+//! | `GROUP BY dim.a, dim.b, dim.c` over `fact JOIN dim` becomes groups of `fact.key`, joined with `dim`, grouped again | the join is inner on a key of `dim`; three keys at least are of `dim`, and what is aggregated is of `fact`, or three sums at least are of `fact` under conditions of `dim` ([`conditional`]); the aggregates are made of those of parts | few groups for the rows, most of which the join keeps: [`ROWS_PER_KEY_MIN`]; or [`TEXT_KEYS_MIN`] texts, where no key of the rows is among the groups' |
 //!
 //! What can fail or is volatile stays behind the join, which may drop its row.
 
@@ -12,6 +12,7 @@ use plan::relation::{Attr, AttrSet, Attribute, JoinRel, Rel, RelJoin, bare};
 use plan::{Aggregate, AggregateFunction, Expr};
 use types::DataType;
 
+use super::conditional;
 use super::grouping::{Aggregates, Keys};
 use super::state::Optimiser;
 use crate::estimate;
@@ -20,6 +21,8 @@ use crate::tuning::ROWS_PER_KEY_MIN;
 
 /// Keys of one side that make grouping by them dear.
 const WIDE_KEYS_MIN: usize = 3;
+/// Sums under conditions of one side that make adding up each row dear.
+const CONDITIONAL_SUMS_MIN: usize = 3;
 /// Texts among them from which on a group of these costs so much more than one of numbers that a wrong guess, that keys
 /// repeat, loses little: 375 ns for each row with three texts, 700 with seven (TPC-DS Q74 and Q11), some 30 with two numbers.
 const TEXT_KEYS_MIN: usize = 3;
@@ -49,6 +52,7 @@ impl Optimiser<'_> {
             true => (&mut join.left, join.right.attrs()),
             false => (&mut join.right, join.left.attrs()),
         };
+        let of_many = many.attrs();
         let rows = estimate::groups(many, &side.keys);
         let is_kept = join.rows * ROWS_PER_KEY_MIN >= many.rows();
         let inner: AttrSet = side.keys.iter().map(|it| it.0).collect();
@@ -58,8 +62,18 @@ impl Optimiser<'_> {
         if !repeats || !is_kept {
             return aggregates;
         }
-        let (mut inner, mut outer) = (Vec::new(), Vec::new());
+        let (mut inner, mut outer): (Aggregates, Aggregates) = (Vec::new(), Vec::new());
         for (attr, aggregate) in aggregates {
+            if let Some(values) = conditional::values(&aggregate, &of_many, &one) {
+                let sums: Vec<(Expr, Attr)> = values
+                    .into_iter()
+                    .map(|it| (it.clone(), self.sum_of(it, aggregate.data_type, &mut inner)))
+                    .collect();
+                let known = |it: &Expr| sums.iter().find(|sum| sum.0 == *it);
+                let sum_of = |it: &Expr| known(it).expect("invariant: all values have sums").1;
+                outer.push((attr, conditional::of_sums(&aggregate, sum_of)));
+                continue;
+            }
             let Some(function) = of_parts(&aggregate).filter(|_| !is_key_part(&aggregate, &one))
             else {
                 // What other keys determine of the dimension.
@@ -78,6 +92,20 @@ impl Optimiser<'_> {
             Rel::Aggregate { input: Box::new(grouped), keys: side.keys, aggregates: inner, rows };
         join.rows = join.rows.min(rows);
         outer
+    }
+}
+
+impl Optimiser<'_> {
+    /// The attribute of the sum of a value, which several may share.
+    fn sum_of(&mut self, value: Expr, data_type: DataType, sums: &mut Aggregates) -> Attr {
+        let sum = Aggregate::of(AggregateFunction::Sum, Some(value), data_type);
+        if let Some((attr, _)) = sums.iter().find(|it| it.1 == sum) {
+            return *attr;
+        }
+        self.attributes.push(Attribute { data_type, nullable: true });
+        let attr = self.attributes.len() - 1;
+        sums.push((attr, sum));
+        attr
     }
 }
 
@@ -145,11 +173,26 @@ fn applies(join: &JoinRel, keys: &Keys, aggregates: &Aggregates) -> Option<Side>
                 false => add(*right, right_expr.data_type),
             }
         }
-        let fits =
-            aggregates.iter().all(|it| is_key_part(&it.1, &of_one) || is_of(&it.1, &of_many));
+        let mut conditional = 0;
+        let fits = aggregates.iter().all(|(_, it)| {
+            let is_conditional = is_conditional(it, &of_many, &of_one);
+            conditional += usize::from(is_conditional);
+            is_conditional || is_key_part(it, &of_one) || is_of(it, &of_many)
+        });
+        let is_dear = wide >= WIDE_KEYS_MIN || conditional >= CONDITIONAL_SUMS_MIN;
         let side = Side { is_left: many_is_left, keys: inner, texts };
-        (wide >= WIDE_KEYS_MIN && fits).then_some(side)
+        (is_dear && fits).then_some(side)
     })
+}
+
+/// Whether it is a sum of values of many under conditions of the other side, and may be made of sums of parts.
+fn is_conditional(aggregate: &Aggregate, many: &AttrSet, one: &AttrSet) -> bool {
+    let is_sum = |value: Expr| {
+        let sum = Aggregate::of(AggregateFunction::Sum, Some(value), aggregate.data_type);
+        is_of(&sum, many)
+    };
+    let values = conditional::values(aggregate, many, one);
+    is_plain(aggregate) && values.is_some_and(|it| it.into_iter().all(is_sum))
 }
 
 /// Whether an aggregate may be made of parts of one side's rows, of which the join may drop some.

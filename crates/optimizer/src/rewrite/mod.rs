@@ -8,6 +8,7 @@
 //!   first, and a derived table's joins are made before what may fail looks at its rows.
 //! - Attributes may be repeated in keys and outputs; repeated keys are made one before anything else looks at them.
 
+mod conditional;
 mod eager;
 mod elimination;
 mod extremes;
