@@ -216,13 +216,15 @@ impl Lowering<'_> {
         inputs: &[(Rel, Vec<Attr>)],
         output: &[Attr],
         required: &AttrSet,
+        reducers: &[Reducer],
     ) -> SqlResult<Stream> {
         let wanted: Vec<usize> =
             (0..output.len()).filter(|it| required.contains(output[*it])).collect();
         let (mut states, mut rows) = (Vec::new(), 0.0);
         for (input, attrs) in inputs {
+            let passed = reducers_of_input(reducers, output, attrs);
             let attrs: Vec<Attr> = wanted.iter().map(|it| attrs[*it]).collect();
-            let mut stream = self.stream(input, &attrs.iter().copied().collect(), &[])?;
+            let mut stream = self.stream(input, &attrs.iter().copied().collect(), &passed)?;
             stream.shape(&attrs, self.attributes)?;
             rows += stream.rows;
             states.push(self.finish(stream, Sink::Materialize { offset: 0, limit: None }));
@@ -248,6 +250,16 @@ impl Lowering<'_> {
         stream.filter(placed);
         Ok(())
     }
+}
+
+/// What reduces the rows of a union reduces those of an input.
+fn reducers_of_input(reducers: &[Reducer], output: &[Attr], input: &[Attr]) -> Vec<Reducer> {
+    let of_input = |it: &Reducer| {
+        let pairs = output.iter().zip(input).filter(|pair| it.attrs.contains(*pair.0));
+        let attrs: AttrSet = pairs.map(|pair| *pair.1).collect();
+        (!attrs.is_empty()).then_some(Reducer { attrs, ..it.clone() })
+    };
+    reducers.iter().filter_map(of_input).collect()
 }
 
 /// What reduced the input by a key reduces the groups.

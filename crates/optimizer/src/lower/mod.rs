@@ -110,7 +110,7 @@ impl Lowering<'_> {
                 let sink = Sink::Materialize { offset: *offset, limit: *limit };
                 Ok(self.read_back(stream, sink, rel.rows()))
             }
-            Rel::Union { inputs, output } => self.union(inputs, output, required),
+            Rel::Union { inputs, output } => self.union(inputs, output, required, reducers),
             Rel::Values { output, rows } => self.values(output, rows),
             Rel::Repeat { input, count, number, items } => {
                 let mut below = required.clone();
