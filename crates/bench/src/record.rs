@@ -1,8 +1,9 @@
 //! Queries, the times of their runs, and what became of their answers.
 
 use arrow_array::RecordBatch;
+use hardware::Machine;
 use nodewise::text::Cells;
-use nodewise::{Answer, Progress, QueryProfile, Session, SqlError};
+use nodewise::{Answer, Progress, QueryProfile, Session, SqlError, SqlResult};
 use stdx::Nanos;
 
 /// What became of a query's answer.
@@ -41,6 +42,9 @@ pub struct QueryRecord {
 /// Judges an answer: the name of its query and its rows.
 pub type Judge<'a> = &'a dyn Fn(&str, &[RecordBatch]) -> Verdict;
 
+/// Answers a statement.
+pub type Ask<'a> = &'a mut dyn FnMut(&str) -> SqlResult<Answer>;
+
 impl QueryRecord {
     /// A query that has not run.
     pub fn new(name: impl Into<String>, sql: impl Into<String>) -> Self {
@@ -63,7 +67,12 @@ impl QueryRecord {
 
     /// Runs the query once without taking the time, and has its answer judged.
     pub fn warm(&mut self, session: &mut Session, judge: Judge<'_>) {
-        self.verdict = match session.query(&self.sql) {
+        self.warm_by(&mut |sql| session.query(sql), judge);
+    }
+
+    /// [`QueryRecord::warm`] by whoever answers.
+    pub fn warm_by(&mut self, ask: Ask<'_>, judge: Judge<'_>) {
+        self.verdict = match ask(&self.sql) {
             Err(error) => Verdict::Failed(error),
             Ok(answer) => {
                 self.rows = answer.rows();
@@ -75,12 +84,17 @@ impl QueryRecord {
 
     /// Runs the query once and takes the time; not when it has failed before.
     pub fn run(&mut self, session: &mut Session) {
+        let machine = session.database().machine().clone();
+        self.run_by(&*machine, &mut |sql| session.query(sql));
+    }
+
+    /// [`QueryRecord::run`] by whoever answers.
+    pub fn run_by(&mut self, machine: &dyn Machine, ask: Ask<'_>) {
         if matches!(self.verdict, Verdict::Failed(_)) {
             return;
         }
-        let machine = session.database().machine().clone();
         let started = machine.now();
-        match session.query(&self.sql) {
+        match ask(&self.sql) {
             Err(error) => self.verdict = Verdict::Failed(error),
             Ok(answer) => {
                 let time = machine.now() - started;

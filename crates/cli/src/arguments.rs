@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
+use bench::monet::Mode;
 use clap::{Args, Parser, Subcommand};
 use nodewise::Loading;
 use simulator::Fault;
 
 use crate::output::Format;
 pub use crate::pool_arguments::PoolArguments;
-use crate::pool_arguments::{at_least_one, loading, scale};
+use crate::pool_arguments::{at_least_one, loading, mode, scale};
 use crate::reporting_arguments::ReportingArguments;
 use crate::serve_arguments::{PasswordArguments, ServeArguments};
 pub use crate::suite_arguments::{
@@ -61,6 +62,9 @@ pub enum Command {
     Generate(GenerateCommand),
     /// Run an experiment of the papers on a modelled machine, or list them
     Simulate(SimulateArguments),
+    /// Answer a coordinator on standard input, with the shard in a folder
+    #[command(hide = true)]
+    Shard(ShardArguments),
 }
 
 /// What can be done with settings of the server.
@@ -89,7 +93,7 @@ pub enum BenchCommand {
     Fixed(FixedArguments),
     /// TPC-H over tables in one piece and hashed into parts, in turns: what parts cost on one node
     Parts(PartsArguments),
-    /// TPC-H in folders that are mapped, oblivious of nodes and in shards, each by its node (P-MONET)
+    /// TPC-H in folders that are mapped: oblivious of nodes, in shards, and by a process for each node (P-MONET)
     Monet(MonetArguments),
     /// Many clients that scan columns of many widths
     Scans(ScansArguments),
@@ -269,7 +273,7 @@ pub struct PartsArguments {
 /// `nodewise bench monet`.
 #[derive(Args, Debug)]
 pub struct MonetArguments {
-    /// Where the folders of both databases are, or are made
+    /// Where the folders of the databases are, or are made
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
     #[command(flatten)]
@@ -279,12 +283,37 @@ pub struct MonetArguments {
     /// Timed rounds, after the first look
     #[arg(long, value_name = "N", default_value = "5", value_parser = at_least_one)]
     pub runs: usize,
-    /// Parts of lineitem and orders in shards; one for each node when not given, and at least two
+    /// Parts of lineitem and orders in shards, and processes; one for each node when not given, and at least two
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub parts: Option<usize>,
     /// Leave in memory what the OS has there of the files
     #[arg(long)]
     pub warm: bool,
+    /// How files come into memory: mapped or resident
+    #[arg(long, value_name = "HOW", default_value = "mapped", value_parser = loading)]
+    pub loading: Loading,
+    /// Only these configurations
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "obliv,shard,distr", value_parser = mode)]
+    pub modes: Vec<Mode>,
+    /// Only these queries of TPC-H, by number, and the scan
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "4,6,19")]
+    pub queries: Vec<usize>,
+    /// Count the accesses of the timed rounds, a phase for each configuration and query, where somebody counts
+    #[arg(long)]
+    pub count: bool,
+}
+
+/// `nodewise shard`.
+#[derive(Args, Debug)]
+pub struct ShardArguments {
+    /// The folder of its database
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    #[command(flatten)]
+    pub pool: PoolArguments,
+    /// How its files come into memory
+    #[arg(long, value_name = "HOW", default_value = "resident", value_parser = loading)]
+    pub loading: Loading,
 }
 
 /// `nodewise bench oltp`.

@@ -15,6 +15,7 @@ mod configuration;
 mod console;
 mod dot;
 mod failure;
+mod frames;
 mod interrupt;
 mod measured;
 mod mistyped;
@@ -24,6 +25,7 @@ mod output;
 mod pager;
 mod picture;
 mod pool_arguments;
+mod processes;
 mod progress;
 mod reporting_arguments;
 mod runner;
@@ -95,6 +97,7 @@ fn main() -> ExitCode {
             commands::scheduling::run(&options)
         }
         Some(Command::Generate(command)) => commands::generate::run(&command),
+        Some(Command::Shard(options)) => commands::shard::run(&options),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,

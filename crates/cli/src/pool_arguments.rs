@@ -1,5 +1,6 @@
 //! What several commands take: workers, scales, counts.
 
+use bench::monet::Mode;
 use clap::Args;
 use nodewise::Loading;
 
@@ -32,6 +33,12 @@ pub fn loading(text: &str) -> Result<Loading, String> {
     let all = [Loading::Resident, Loading::Mapped];
     let found = all.into_iter().find(|it| it.name() == text);
     found.ok_or_else(|| "resident or mapped is needed".into())
+}
+
+/// A configuration of P-MONET.
+pub fn mode(text: &str) -> Result<Mode, String> {
+    let found = Mode::ALL.into_iter().find(|it| it.word() == text);
+    found.ok_or_else(|| format!("one of {} is needed", Mode::ALL.map(Mode::word).join(", ")))
 }
 
 fn workers(text: &str) -> Result<usize, String> {

@@ -69,15 +69,24 @@ struct Allowed {
 }
 
 /// What of this machine is used.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct LinuxOptions {
     /// Whether large mappings ask for huge pages. Without them is how the machine would be where they are forbidden.
     pub huge_pages: bool,
+    /// The nodes whose CPUs and memory are used, all when empty. Who opens a machine of some of them, and every thread
+    /// that it starts later, runs on these; so memory that nobody places is taken from them as long as they have some.
+    pub nodes: Vec<NodeId>,
+}
+
+impl Default for LinuxOptions {
+    fn default() -> Self {
+        Self { huge_pages: true, nodes: Vec::new() }
+    }
 }
 
 /// Opens this machine. It always succeeds: what cannot be read or is forbidden shows in [`Machine::restrictions`].
 pub fn open() -> Arc<LinuxMachine> {
-    open_with(LinuxOptions { huge_pages: true })
+    open_with(LinuxOptions::default())
 }
 
 /// [`open`], with less than all of the machine.
@@ -89,8 +98,8 @@ impl LinuxMachine {
     fn open(options: LinuxOptions) -> Self {
         let root = Root::new(Path::new("/"));
         let mut restrictions = Vec::new();
-        let affinity = kernel::affinity().ok();
-        let topology = topology::read(&root, affinity.as_deref()).unwrap_or_else(|error| {
+        let mut affinity = kernel::affinity().ok();
+        let mut topology = topology::read(&root, affinity.as_deref()).unwrap_or_else(|error| {
             restrictions.push(Restriction {
                 call: "topology",
                 consequence: format!(
@@ -99,6 +108,15 @@ impl LinuxMachine {
             });
             flat(affinity.as_deref().unwrap_or(&[0]), &root)
         });
+        if !options.nodes.is_empty() {
+            match narrowed(&root, &topology, &options.nodes) {
+                Ok((of_nodes, cpus)) => (topology, affinity) = (of_nodes, Some(cpus)),
+                Err(why) => restrictions.push(Restriction {
+                    call: "nodes",
+                    consequence: format!("{why}; all nodes are used"),
+                }),
+            }
+        }
         let mut allowed = probe(&topology, &root, affinity.as_deref(), &mut restrictions);
         allowed.huge &= options.huge_pages;
         Self {
@@ -234,6 +252,19 @@ impl LinuxMachine {
         };
         Err(MachineError::Os { call: "place", message: message.to_owned() })
     }
+}
+
+/// A machine with less than its nodes, and their CPUs, to which the calling thread is confined.
+fn narrowed(root: &Root, all: &Topology, nodes: &[NodeId]) -> Result<(Topology, Vec<u32>), String> {
+    let own = all.cpus.iter().filter(|it| nodes.contains(&it.node));
+    let cpus: Vec<u32> = own.map(|it| it.id.0).collect();
+    if cpus.is_empty() {
+        return Err("the nodes that are asked for have no CPU for this process".to_owned());
+    }
+    kernel::set_affinity(&cpus).map_err(|it| format!("threads cannot be confined: {it}"))?;
+    let mut topology = topology::read(root, Some(&cpus)).map_err(|it| it.to_string())?;
+    topology.nodes.iter_mut().for_each(|it| it.allowed &= nodes.contains(&it.id));
+    Ok((topology, cpus))
 }
 
 impl Machine for LinuxMachine {

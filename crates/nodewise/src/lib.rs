@@ -3,6 +3,8 @@
 //! Key decision: the Machine is handed in, so the same database runs on Linux threads and in the simulator. Everything
 //! that crosses this border is plain data: SQL in, Arrow batches and [`SqlError`] out.
 //!
+//! Several databases with a shard each: [`distributed`].
+//!
 //! Reading order: `database`, `session`, `execute` (the life of a statement), `statement`, `query`, `views`, `tpch`,
 //! `made_files` and `reference` (data and answers of benchmarks).
 //!
@@ -40,6 +42,7 @@ mod ddl;
 mod deferred;
 mod describe;
 mod domain_ddl;
+pub mod distributed;
 mod durability;
 mod execute;
 mod foreign_keys;

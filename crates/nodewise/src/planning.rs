@@ -84,6 +84,34 @@ pub(crate) fn plan_change(
     })
 }
 
+/// Binds a query that nobody gives parameters to and that only reads.
+pub(crate) fn bound_plain(
+    query: &ParsedQuery,
+    catalog: &StatementCatalog<'_>,
+) -> SqlResult<plan::relation::Query> {
+    if query.locks_rows() {
+        return Err(SqlError::unsupported("FOR UPDATE over shards"));
+    }
+    let Bound { query, parameters, .. } = bound(query, &[], catalog)?;
+    no_parameters(&parameters)?;
+    Ok(query)
+}
+
+/// Binds a query, and sees to it that the session has the rights that it needs.
+fn bound(
+    query: &ParsedQuery,
+    parameters: &[Option<DataType>],
+    catalog: &StatementCatalog<'_>,
+) -> SqlResult<Bound> {
+    let interrupt = catalog.interrupt();
+    let check = || interrupt.check();
+    let (now, moments) = (catalog.wall_clock(), None);
+    let environment = Environment { catalog, session: catalog, now, moments, check: &check };
+    let bound = catalog.planned(binder::bind::bind(&query.0, parameters, &environment))?;
+    catalog.check_asked(&bound.asked)?;
+    Ok(bound)
+}
+
 /// Plans a query that nobody gives parameters to.
 pub(crate) fn plan_plain(
     query: &ParsedQuery,
@@ -111,16 +139,10 @@ pub(crate) fn plan_query(
     parameters: &[Option<DataType>],
     catalog: &StatementCatalog<'_>,
 ) -> SqlResult<Planned> {
-    let interrupt = catalog.interrupt();
-    let check = || interrupt.check();
-    let (now, moments) = (catalog.wall_clock(), None);
-    let environment = Environment { catalog, session: catalog, now, moments, check: &check };
-    let bound = catalog.planned(binder::bind::bind(&query.0, parameters, &environment));
-    let Bound { query, is_stable, parameters, asked } = bound?;
-    catalog.check_asked(&asked)?;
+    let Bound { query, is_stable, parameters, asked } = bound(query, parameters, catalog)?;
     let asked = Arc::new(asked);
     let read = TablesRead::of(&query);
-    let plan = optimizer::plan_unless(query, catalog.planning(), interrupt)?;
+    let plan = optimizer::plan_unless(query, catalog.planning(), catalog.interrupt())?;
     let unknown = read.unknown(&plan);
     Ok(Planned { plan, unknown, is_stable, parameters, asked })
 }

@@ -2,12 +2,14 @@
 //!
 //! Key decision: everything that decides speed works on our own relations ([`plan::relation`]), in the order `rewrite`
 //! (filters first, joins flattened into regions, group keys cut) -> `rewrite::joins` (dynamic programming on exact
-//! statistics) -> `lower` (pipelines, transfers). Before all of them, `unnest` takes dependent joins out.
+//! statistics) -> `lower` (pipelines, transfers). Before all of them, `unnest` takes dependent joins out. For engines that
+//! have a shard each, `distribution` cuts a query before it is planned.
 //!
 //! - Invariant: a query that cannot be planned rightly is an error with a SQLSTATE, never a plan with a wrong answer.
 //! - Invariant: planning depends on the query and the catalog alone, so equal inputs give equal plans.
 #![forbid(unsafe_code)]
 
+pub mod distribution;
 pub mod estimate;
 pub mod facts;
 pub mod lower;

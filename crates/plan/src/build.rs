@@ -218,6 +218,16 @@ pub fn in_list(operand: Expr, list: Vec<Expr>, negated_list: bool) -> Expr {
     boolean(kind)
 }
 
+/// A mean of a sum and the number of values that are in it: NULL of none.
+pub fn mean(sum: Expr, count: Expr, data_type: DataType) -> Expr {
+    let zero = Expr::literal(Value::Integer(0), count.data_type);
+    let any = Expr::predicate(BinaryOperator::Greater, count.clone(), zero);
+    let (operator, left, right) = (BinaryOperator::Divide, Box::new(sum), Box::new(count));
+    let quotient = Expr { kind: ExprKind::Binary { operator, left, right }, data_type };
+    let branches = vec![(any, quotient)];
+    Expr { kind: ExprKind::Case { branches, otherwise: None }, data_type }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

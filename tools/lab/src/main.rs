@@ -23,6 +23,7 @@ cargo xtask lab topologies               list the machines
 cargo xtask lab test [TOPOLOGY..]        run the tests that run in guests
 cargo xtask lab experiment q6            count what Q6 fetches from near and far, placed four ways
 cargo xtask lab experiment tpch [T]      count what the 22 queries fetch, unplaced and co-located
+cargo xtask lab experiment monet         count P-MONET's queries in its three configurations, and a scan on one to four nodes
 cargo xtask lab experiment reporting [T] P-HANA 6.3: reports and TPC-H Q1 by 32 clients, three placements, two strategies";
 
 /// The exit code when QEMU or a package cannot be had.
@@ -62,6 +63,11 @@ fn run(arguments: &[String]) -> Result<ExitCode, LabError> {
             let counted = experiment::tpch::run(machine, beside("nodewise"))?;
             print!("{}", experiment::tpch::table(&counted));
             experiment::tpch::judge(&counted)?;
+        }
+        Some("experiment") if arguments.get(1).is_some_and(|it| it == "monet") => {
+            let counted = experiment::monet::run(beside("nodewise"))?;
+            print!("{}", experiment::monet::table(&counted));
+            experiment::monet::judge(&counted)?;
         }
         Some("experiment") if arguments.get(1).is_some_and(|it| it == "reporting") => {
             let machine = arguments.get(2).map_or(topology::DEFAULT, String::as_str);

@@ -5,9 +5,9 @@
 //! groups them again; else each set groups the rows, which are computed once. Where they depend
 //! on a query around they are others for each of its rows, and each set reads a copy of its own.
 
-use plan::build::{null, unary};
+use plan::build::{mean, null, unary};
 use plan::relation::{Attr, AttrSet, Rel, bare, fresh_copy, substitute};
-use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, UnaryOperator};
+use plan::{Aggregate, AggregateFunction, Expr, ExprKind, UnaryOperator};
 use sqlparser::ast;
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
@@ -301,16 +301,6 @@ impl Binder<'_> {
         let rel = Rel::Aggregate { input: Box::new(input), keys, aggregates, rows: 0.0 };
         Ok((mapped(rel, made), attrs))
     }
-}
-
-/// A sum divided by a count; NULL of nothing.
-fn mean(sum: Expr, count: Expr, data_type: DataType) -> Expr {
-    let zero = Expr::literal(Value::Integer(0), count.data_type);
-    let any = Expr::predicate(BinaryOperator::Greater, count.clone(), zero);
-    let (operator, left, right) = (BinaryOperator::Divide, Box::new(sum), Box::new(count));
-    let quotient = Expr { kind: ExprKind::Binary { operator, left, right }, data_type };
-    let branches = vec![(any, quotient)];
-    Expr { kind: ExprKind::Case { branches, otherwise: None }, data_type }
 }
 
 fn or_else(value: Expr, otherwise: Expr) -> Expr {

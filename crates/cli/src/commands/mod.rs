@@ -15,6 +15,7 @@ pub mod results;
 pub mod scans;
 pub mod scheduling;
 pub mod serve;
+pub mod shard;
 pub mod simulate;
 pub mod simulate_tpch;
 pub mod slow_log;

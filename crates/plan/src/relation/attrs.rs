@@ -69,6 +69,12 @@ impl AttrSet {
         self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a |= b);
     }
 
+    /// Takes out what is not in another set.
+    pub fn retain_in(&mut self, other: &Self) {
+        let words = self.0.iter_mut().enumerate();
+        words.for_each(|(place, word)| *word &= other.0.get(place).unwrap_or(&0));
+    }
+
     /// Whether all are in the other.
     pub fn is_subset(&self, other: &Self) -> bool {
         self.0.iter().enumerate().all(|(i, word)| word & !other.0.get(i).unwrap_or(&0) == 0)

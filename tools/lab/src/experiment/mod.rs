@@ -1,5 +1,6 @@
 //! Experiments of the papers in guests: most by counting the lines that workers fetch.
 
+pub mod monet;
 pub mod q6;
 pub mod reporting;
 pub mod tpch;
@@ -21,16 +22,27 @@ fn counted(
     scale: &str,
     sql: &str,
 ) -> LabResult<(Outcome, Vec<Phase>)> {
-    let folder = folder()?;
-    crate::packages::provide(&folder)?;
-    let data = crate::data::tpch(&folder, &nodewise, scale)?;
-    let script = folder.join("experiment.sql");
+    let script = folder()?.join("experiment.sql");
     std::fs::write(&script, sql).map_err(|error| failed(script.display(), error))?;
     let command = ["nodewise", "--format", "csv", "-f", "experiment.sql"];
+    counted_by(machine, nodewise, scale, &command, vec![script])
+}
+
+/// The same of a command, beside some files.
+fn counted_by(
+    machine: &str,
+    nodewise: PathBuf,
+    scale: &str,
+    command: &[&str],
+    mut copies: Vec<PathBuf>,
+) -> LabResult<(Outcome, Vec<Phase>)> {
+    let folder = folder()?;
+    crate::packages::provide(&folder)?;
+    copies.push(crate::data::tpch(&folder, &nodewise, scale)?);
     let contents = Contents {
         programs: vec![("nodewise".to_owned(), nodewise)],
-        copies: vec![data, script],
-        command: command.map(str::to_owned).to_vec(),
+        copies,
+        command: command.iter().map(|it| (*it).to_owned()).collect(),
         ..Contents::default()
     };
     let machine =
@@ -41,7 +53,7 @@ fn counted(
     let counts = count::attach(&mut run, &folder, cache)?;
     let outcome = run.start()?;
     if outcome.code != 0 {
-        return Err(failed("the experiment", outcome.stderr));
+        return Err(failed("the experiment", format!("{}{}", outcome.stdout, outcome.stderr)));
     }
     let phases = count::read(&counts, &run.machine)?;
     Ok((outcome, phases))
