@@ -74,7 +74,13 @@ fn huge_pages_are_asked_for_unless_switched_off() {
         .map_or(true, |it| it.contains("[never]"));
     for policy in [PagePolicy::FirstTouch, PagePolicy::Node(home(&machine))] {
         assert_eq!(asks(&machine, &policy), !forbidden, "{policy:?}");
-        assert!(!asks(&open_with(LinuxOptions { huge_pages: false, ..LinuxOptions::default() }), &policy), "{policy:?}");
+        assert!(
+            !asks(
+                &open_with(LinuxOptions { huge_pages: false, ..LinuxOptions::default() }),
+                &policy
+            ),
+            "{policy:?}"
+        );
     }
     let told = machine.restrictions().iter().any(|it| it.call == "huge_pages");
     assert_eq!(told, forbidden);

@@ -176,6 +176,7 @@ fn rules(columns: usize) -> Arc<Rules> {
         checks: vec![check],
         identities: vec![identity],
         generated: vec![types::Generated { column: ColumnId(2), is_stored: true }],
+        domains: vec![types::DomainColumn { column: ColumnId(1), domain: "s.d".into() }],
     });
     Arc::new(Rules { indexes, rows, references: vec![reference], ..Rules::default() })
 }

@@ -73,7 +73,7 @@ mod tests {
         let data_type = DataType::Enum(labels);
         let owner = RoleId::BOOTSTRAP;
         catalog.put_schema("s");
-        catalog.put_type(UserType { name: "s.mood".to_owned(), owner, data_type });
+        catalog.put_type(UserType { name: "s.mood".to_owned(), owner, data_type, domain: None });
         let snapshot = catalog.snapshot();
         assert_eq!(snapshot.user_type("s.MOOD").map(|it| it.data_type), Some(data_type));
         assert_eq!((snapshot.kind_of("s.mood"), snapshot.user_types().count()), (None, 1));
