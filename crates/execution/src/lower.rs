@@ -22,6 +22,7 @@ use crate::scan::index::IndexSource;
 use crate::scan::repeated::Repeated;
 use crate::sort::{CompiledSortKey, GroupLimitSink, SortSink};
 use crate::states::States;
+use crate::team::QueryTeam;
 use crate::{Layout, Operator, PartMap, QueryContext, Sink, Source, State, window};
 
 /// A pipeline ready to run.
@@ -75,7 +76,7 @@ pub fn lower(
     states: &[Option<State>],
     together: &Together,
     context: &QueryContext,
-    workspace: &Workspace,
+    workspace: &Arc<Workspace>,
 ) -> SqlResult<Lowered> {
     let mut states = States {
         states,
@@ -95,8 +96,9 @@ pub fn lower(
         let sink = Box::new(source.sink());
         return Ok(Lowered { source: Box::new(source), operators: Vec::new(), sink });
     }
+    let team = || QueryTeam::of(pipeline.id, workspace, context);
     let (mut source, ordered) =
-        lower_source(&pipeline.source, &states, &together.repeated, context)?;
+        lower_source(&pipeline.source, &states, &together.repeated, (context, &team))?;
     let parts = match together.co_location.is_empty() {
         true => None,
         false => parts_of(&pipeline.source, &states, context)?,
@@ -165,7 +167,7 @@ fn lower_source(
     source: &PlanSource,
     states: &States<'_>,
     repeated: &Repeated,
-    context: &QueryContext,
+    (context, team): (&QueryContext, &dyn Fn() -> QueryTeam),
 ) -> SqlResult<(Box<dyn Source>, bool)> {
     Ok(match source {
         PlanSource::Scan(scan) => {
@@ -176,7 +178,8 @@ fn lower_source(
             match found {
                 Some(source) => (Box::new(source) as Box<dyn Source>, false),
                 None => {
-                    let source = ScanSource::sharing(scan, table.clone(), states, repeated)?;
+                    let source =
+                        ScanSource::sharing(scan, table.clone(), states, repeated, Some(team))?;
                     (Box::new(source) as _, false)
                 }
             }

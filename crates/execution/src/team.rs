@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 
 use hardware::NodeId;
 use memory::Workspace;
+use plan::PipelineId;
 use scheduler::{
     Affinity, CancelToken, JobHandle, JobOutcome, JobReport, Label, Morsel, MorselBody,
     MorselContext, MorselRange, PipelineJob, Policy, Scheduler,
@@ -17,7 +18,7 @@ use stdx::sync::{Arc, Mutex};
 use types::{SqlError, SqlResult};
 
 use crate::control::{QueryControl, cancelled, check, check_memory};
-use crate::{Accesses, Team, WorkContext};
+use crate::{Accesses, QueryContext, Team, WorkContext};
 
 /// What every job of a query has in common.
 #[derive(Clone)]
@@ -208,6 +209,22 @@ fn ranges_at(homes: &[Option<NodeId>]) -> Vec<MorselRange> {
 }
 
 impl QueryTeam {
+    /// The workers for what is done before the morsels of a pipeline.
+    pub(crate) fn of(
+        pipeline: PipelineId,
+        workspace: &Arc<Workspace>,
+        context: &QueryContext,
+    ) -> Self {
+        let scheduler = context.scheduler.clone();
+        let settings = JobSettings {
+            control: context.control.clone(),
+            pipeline: pipeline.index() as u32,
+            workspace: workspace.clone(),
+            accesses: Arc::new(Accesses::new(&context.traffic, scheduler.slots())),
+        };
+        Self { scheduler, settings }
+    }
+
     /// Fails when the statement has been ended, or holds more memory than it may.
     pub(crate) fn check(&self) -> SqlResult<()> {
         check(&self.settings.control.cancel)?;

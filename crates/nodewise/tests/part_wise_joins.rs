@@ -12,7 +12,12 @@ use stdx::sync::Arc;
 /// Tables `t` and `u` in one piece, `tp` and `up` in four parts by `k`, `uq` by another column. Keys repeat, some are NULL,
 /// and each side has some that the other lacks.
 fn session(thousands: usize) -> Session {
-    let machine: Arc<dyn Machine> = SimulatedMachine::new(samples::four_sockets(), 5);
+    session_on("four_sockets", thousands)
+}
+
+fn session_on(machine: &str, thousands: usize) -> Session {
+    let topology = samples::by_name(machine).expect("a sample machine");
+    let machine: Arc<dyn Machine> = SimulatedMachine::new(topology, 5);
     let mut session =
         Database::open(machine, DatabaseOptions::default()).expect("the database opens").session();
     let hashed = |to: &str, key: &str, from: &str| {
@@ -182,6 +187,17 @@ fn joins_part_by_part_give_the_same_rows() {
 #[test]
 fn small_joins_part_by_part_give_the_same_rows() {
     same_rows(1);
+}
+
+#[test]
+fn joins_part_by_part_on_one_node_give_the_same_rows() {
+    let mut session = session_on("laptop", 2);
+    for sql in JOINS.into_iter().chain(GROUPINGS) {
+        let expected = query(&mut session, &named(sql, "t", "u"));
+        let sql = named(sql, "tp", "up");
+        assert_eq!(query(&mut session, &sql), expected, "{sql}");
+        assert!(part_wise(&mut session, &sql) > 0, "{sql}");
+    }
 }
 
 #[test]

@@ -155,4 +155,11 @@ fn when_all_workers_block_the_watchdog_starts_others() {
     assert!(!blocked.is_finished());
     drop(held);
     assert_eq!(scheduler.wait(&blocked).morsels, 2);
+    // The two are awake again, and the others leave their hardware threads to them.
+    let of_others = || -> u64 {
+        scheduler.stats().workers.iter().filter(|it| it.extra).map(|it| it.morsels).sum()
+    };
+    let before = of_others();
+    assert_eq!(scheduler.run(job(5000, 0).0).morsels, 5000);
+    assert_eq!(of_others(), before);
 }

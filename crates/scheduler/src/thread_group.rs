@@ -4,7 +4,9 @@
 //! A worker is *working* while it takes part in a job, *inactive* while it sleeps in the kernel in the middle of a morsel,
 //! *free* when it finds nothing to do, *parked* when there are as many free ones as hardware threads already. Of those
 //! that work and are not inactive there shall be as many as hardware threads: one too many rests at its next morsel
-//! boundary, and for one too few the watchdog wakes or starts another. The paper's free threads wake by a timer to look
+//! boundary, and for one too few the watchdog wakes or starts another. One that was started works in the place of an inactive one
+//! only: it shares a hardware thread with another worker, so that two of them would take turns there while another thread
+//! idles. The paper's free threads wake by a timer to look
 //! for tasks; ours need none, because no wake-up is lost and the watchdog looks.
 
 use hardware::{CpuId, LlcId};
@@ -126,6 +128,12 @@ impl Seats {
         self.running() > self.contexts
     }
 
+    /// Whether all that work are awake, as far as the watchdog has seen.
+    #[inline]
+    pub(crate) fn all_awake(&self) -> bool {
+        self.inactive.load(Ordering::Acquire) == 0
+    }
+
     pub(crate) fn free(&self) -> usize {
         self.free.load(Ordering::Relaxed)
     }
@@ -209,7 +217,9 @@ mod tests {
         seats.begin(&cells[0]);
         seats.begin(&cells[1]);
         assert!(seats.is_full() && !seats.is_crowded());
+        assert!(seats.all_awake());
         assert!(seats.sleeps(&cells[0]) && !seats.sleeps(&cells[0]) && !seats.sleeps(&cells[2]));
+        assert!(!seats.all_awake());
         assert!(!seats.is_full(), "one sleeps, so there is room for another");
         seats.begin(&cells[2]);
         assert_eq!(states(), [Inactive, Working, Working]);

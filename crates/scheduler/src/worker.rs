@@ -118,13 +118,15 @@ impl PoolWorker {
         cursor != self.place() && cursor != self.shared.anywhere()
     }
 
-    /// Whether the worker has to rest: who works when more run than there are hardware threads, who rests when as many do.
+    /// Whether the worker has to rest: who works when more run than there are hardware threads, who rests when as many do, and
+    /// who was started for one that slept when none does.
     #[inline]
     fn is_surplus(&self) -> bool {
         let seats = &self.shared.groups[self.group].seats;
+        let is_replaced = self.me >= self.shared.workers() && seats.all_awake();
         match &self.current {
-            Some(current) => seats.is_crowded() && current.held.is_empty(),
-            None => seats.is_full(),
+            Some(current) => (is_replaced || seats.is_crowded()) && current.held.is_empty(),
+            None => is_replaced || seats.is_full(),
         }
     }
 

@@ -10,6 +10,7 @@ use stdx::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use types::SqlResult;
 
 use super::parallel::{Pieces, piece_rows};
+use super::rising::{Rising, place};
 use crate::Team;
 use crate::leveled::{level, ranks_of};
 
@@ -151,21 +152,22 @@ impl DirectTable {
     }
 
     fn ranked(keys: &[i64], range: KeyRange, span: usize, team: &dyn Team) -> SqlResult<Self> {
+        if range.is_rising() {
+            let Rising { bitmap, ranks, starts } = Rising::new(keys, range.min, span, team)?;
+            let rows = starts.map_or(Rows::InOrder, |starts| Rows::Runs { starts, rows: None });
+            return Ok(Self { min: range.min, bitmap, ranks: Some(ranks), rows });
+        }
         let bitmap = bitmap_of_keys(keys, range.min, span, team)?;
         let mut ranks = team.workspace().spread().zeroed(bitmap.len())?;
-        let distinct = ranks_of(level(), &bitmap, &mut ranks);
+        let distinct = ranks_of(level(), &bitmap, 0, &mut ranks);
         let slot = |key| {
             let place = place(key, range.min);
             let before = bitmap[place / 64] & ((1 << (place % 64)) - 1);
             (ranks[place / 64] + before.count_ones()) as usize
         };
-        let rows = match (range.is_rising(), distinct == keys.len()) {
-            (true, true) => Rows::InOrder,
-            (true, false) => {
-                Rows::Runs { starts: rising_starts(keys, &slot, distinct, team)?, rows: None }
-            }
-            (false, true) => Rows::Unique(fill_unique(keys, &slot, distinct, team)?),
-            (false, false) => counted_runs(keys, &slot, distinct, team)?,
+        let rows = match distinct == keys.len() {
+            true => Rows::Unique(fill_unique(keys, &slot, distinct, team)?),
+            false => counted_runs(keys, &slot, distinct, team)?,
         };
         Ok(Self { min: range.min, bitmap, ranks: Some(ranks), rows })
     }
@@ -184,16 +186,11 @@ impl DirectTable {
     }
 }
 
-#[inline]
-fn place(key: i64, min: i64) -> usize {
-    key.wrapping_sub(min) as u64 as usize
-}
-
 fn zeroed(len: usize, team: &dyn Team) -> SqlResult<Placed<AtomicU32>> {
     Ok(team.workspace().spread().atomics(len)?)
 }
 
-/// A bit for each key that is there, set by all workers at once; rising keys share most of their writes.
+/// A bit for each key that is there, set by all workers at once; keys that rise share most of their writes.
 fn bitmap_of_keys(keys: &[i64], min: i64, span: usize, team: &dyn Team) -> SqlResult<Placed<u64>> {
     let words: Placed<AtomicU64> = team.workspace().spread().atomics(span.div_ceil(64))?;
     let piece = piece_rows(keys.len(), team.width() * 4);
@@ -256,41 +253,6 @@ fn bitmap_of(rows: &[u32], team: &dyn Team) -> SqlResult<Placed<u64>> {
     }
     pieces.run(team)?;
     Ok(bitmap)
-}
-
-/// Starts of the runs when rows stand in key order: each piece of rows writes the starts of the keys it reaches first.
-fn rising_starts(
-    keys: &[i64],
-    slot: &(impl Fn(i64) -> usize + Sync),
-    slots: usize,
-    team: &dyn Team,
-) -> SqlResult<Placed<u32>> {
-    let mut starts = team.workspace().spread().zeroed(slots + 1)?;
-    let piece = piece_rows(keys.len(), team.width() * 4);
-    let mut pieces = Pieces::new();
-    // Start 0 is row 0; `rest` begins at the first start that is not written yet.
-    let (mut rest, mut written) = (&mut starts[1..], 1);
-    for (index, part) in keys.chunks(piece).enumerate() {
-        let Some(&last) = part.last() else { continue };
-        let end = slot(last) + 1;
-        let (own, after) = rest.split_at_mut(end - written);
-        let first = written;
-        (rest, written) = (after, end);
-        pieces.add(part.len(), move || {
-            let mut done = first;
-            for (row, &key) in (index * piece..).zip(part) {
-                let key = slot(key);
-                // All keys after the previous one up to this one start here.
-                while done <= key {
-                    own[done - first] = row as u32;
-                    done += 1;
-                }
-            }
-        });
-    }
-    pieces.run(team)?;
-    starts[slots] = keys.len() as u32;
-    Ok(starts)
 }
 
 /// Runs by counting sort.

@@ -31,6 +31,7 @@ mod packing;
 mod parallel;
 mod probe;
 mod probe_key;
+mod rising;
 mod row_numbers;
 mod rows;
 mod sent;

@@ -4,9 +4,9 @@
 use super::leveled;
 
 leveled! {
-    /// For each word of a bitmap the bits set before it; gives the number of all.
-    pub(crate) fn ranks_of[](bitmap: &[u64], ranks: &mut [u32]) -> usize {
-        let mut count = 0;
+    /// For each word of a bitmap the bits set before it, of which `first` are before the first word; gives the number of all.
+    pub(crate) fn ranks_of[](bitmap: &[u64], first: u32, ranks: &mut [u32]) -> usize {
+        let mut count = first;
         for (rank, word) in ranks.iter_mut().zip(bitmap) {
             *rank = count;
             count += word.count_ones();

@@ -146,7 +146,7 @@ fn slots_are_places_and_ranks_of_the_keys_that_are_there() {
         let rank = |it: &u32| set.iter().position(|key| key == &u64::from(*it)).unwrap() as u32;
         for level in Level::available() {
             let mut ranks = vec![9; bitmap.len()];
-            assert_eq!(ranks_of(level, &bitmap, &mut ranks), set.len());
+            assert_eq!(ranks_of(level, &bitmap, 0, &mut ranks), set.len());
             let (mut found, mut slots) = (vec![0; rows], vec![0; rows]);
             let count = find_ranks(level, &keys, min, &bitmap, &ranks, &mut found, &mut slots);
             assert_eq!(found[..count], expected, "{level:?}");

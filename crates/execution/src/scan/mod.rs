@@ -31,9 +31,9 @@ use bitpack::bitmap;
 use hardware::{NodeId, Topology};
 use plan::Scan;
 use scheduler::MorselRange;
-use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicU64, Ordering};
-use storage::{BLOCK_ROWS, ItemTraffic, Table};
+use stdx::sync::{Arc, Mutex};
+use storage::{BLOCK_ROWS, ItemTraffic, Part, Table};
 use types::SqlResult;
 
 use crate::scan::ahead::TestsAhead;
@@ -46,8 +46,10 @@ pub(crate) use crate::scan::part::{leaving_columns, table_shape};
 use crate::scan::repeated::Repeated;
 use crate::sort::Cutoff;
 use crate::states::States;
+use crate::team::QueryTeam;
 use crate::{
-    BATCH_ROWS, Batch, ItemRead, Layout, Next, Source, StepName, Take, Vector, WorkContext, profile,
+    BATCH_ROWS, Batch, ItemRead, Layout, Next, Source, StepName, Take, Team, Vector, WorkContext,
+    profile,
 };
 
 /// The rows of a table that pass some predicates. Rows are numbered by their positions in the table.
@@ -76,25 +78,33 @@ impl ScanSource {
     /// that no row can be in is left out.
     #[cfg(test)]
     pub(crate) fn new(scan: &Scan, table: Arc<Table>, states: &States<'_>) -> SqlResult<Self> {
-        Self::sharing(scan, table, states, &Repeated::default())
+        Self::sharing(scan, table, states, &Repeated::default(), None)
     }
 
-    /// As [`ScanSource::new`], leaving and reading what other scans of the query test too.
+    /// As [`ScanSource::new`], leaving and reading what other scans of the query test too; a `team` shares the work of parts
+    /// whose sets of codes take long to make.
     pub(crate) fn sharing(
         scan: &Scan,
         table: Arc<Table>,
         states: &States<'_>,
         repeated: &Repeated,
+        team: Option<&dyn Fn() -> QueryTeam>,
     ) -> SqlResult<Self> {
         let shapes: Layout = scan.columns.iter().map(|&id| table_shape(&table, id)).collect();
         let of_key = parts_of_key(scan, &table, states)?;
         let (mut parts, mut blocks_skipped) = (Vec::new(), 0);
         let (mut predicates, mut residuals) = (0, 0);
-        for part in table.parts() {
-            let found = match &of_key {
-                Some(parts) if !parts.contains(&part.number()) => None,
-                _ => Some(PartScan::new(scan, part, &shapes, states, repeated)?),
-            };
+        let is_asked = |it: &Part| of_key.as_ref().is_none_or(|of| of.contains(&it.number()));
+        let make = |part: &Part| match is_asked(part) {
+            true => PartScan::new(scan, part, &shapes, states, repeated).map(Some),
+            false => Ok(None),
+        };
+        let all = match team.filter(|_| takes_long(scan, &table)) {
+            Some(team) => made_by(&team(), table.parts(), &make)?,
+            None => table.parts().iter().map(make).collect(),
+        };
+        for (part, found) in table.parts().iter().zip(all) {
+            let found = found?;
             predicates = predicates.max(found.as_ref().map_or(0, PartScan::predicates));
             residuals = residuals.max(found.as_ref().map_or(0, PartScan::residuals));
             match found.filter(|it| !it.is_empty()) {
@@ -279,6 +289,31 @@ impl ScanSource {
         profile::leave(scan, count);
         columns
     }
+}
+
+/// Rows of a table from which on sets of codes are made by all workers: those of fewer take less than waking them.
+const SHARED_ROWS: u64 = 1 << 18;
+
+/// Whether to make the tests of a scan may take as long as some of its morsels do: keys of a hash table become a set of codes for
+/// each part of the table.
+fn takes_long(scan: &Scan, table: &Table) -> bool {
+    table.parts().len() > 1 && !scan.transfers.is_empty() && table.rows() >= SHARED_ROWS
+}
+
+/// What is made of each part, by all workers of a team, in the order of the parts.
+fn made_by<R: Send>(
+    team: &QueryTeam,
+    parts: &[Part],
+    make: &(dyn Fn(&Part) -> SqlResult<R> + Sync),
+) -> SqlResult<Vec<SqlResult<R>>> {
+    let made: Vec<Mutex<Option<SqlResult<R>>>> = parts.iter().map(|_| Mutex::new(None)).collect();
+    team.run(parts.len(), &|place, _| {
+        let found = make(&parts[place]);
+        *made[place].lock() = Some(found);
+        Ok(())
+    })?;
+    let whole = "invariant: a team runs all tasks, or fails";
+    Ok(made.into_iter().map(|it| it.into_inner().expect(whole)).collect())
 }
 
 /// Neighbouring rows of a part, no more of which passed than fit a batch.

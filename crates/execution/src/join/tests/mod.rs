@@ -8,6 +8,7 @@ mod keys;
 mod oracle;
 mod ordered;
 mod random;
+mod rising;
 mod spilled;
 mod team;
 
