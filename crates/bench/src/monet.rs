@@ -173,7 +173,7 @@ fn fill(
 
 /// What answers.
 enum Engine {
-    One(Session),
+    One(Box<Session>),
     Shards(Box<Coordinator>),
 }
 
@@ -197,7 +197,7 @@ impl Engine {
         let mut session = database.session();
         let strategy = if mode == Mode::Oblivious { "os" } else { "bound" };
         session.execute(&format!("SET strategy = {strategy}"))?;
-        Ok(Self::One(session))
+        Ok(Self::One(Box::new(session)))
     }
 
     fn query(&mut self, sql: &str) -> SqlResult<Answer> {

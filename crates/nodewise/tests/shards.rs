@@ -50,7 +50,7 @@ fn tpch_through_shards_has_its_answers() {
         for (name, sql) in tpch::queries() {
             let steps = coordinator.explain(sql).unwrap();
             let is_simple = steps.len() <= 2 && !steps[0].contains("value");
-            assert_eq!(is_simple, !SEVERAL.contains(&name), "{name}: {steps:#?}");
+            assert_eq!(is_simple, !SEVERAL.contains(name), "{name}: {steps:#?}");
             let answer =
                 coordinator.query(sql).unwrap_or_else(|it| panic!("{name}: {it:?}\n{steps:?}"));
             tpch::check(name, SCALE, &answer.batches)
