@@ -167,6 +167,7 @@ pub const SNC: Paper = Paper {
     ],
 };
 
+const MAPPED: &str = "a guest keeps files in its memory, where they were written: `nodewise bench monet` tells pages and times on a machine with sockets, which nobody had yet";
 const COUNTED: Way = Counted("cargo xtask lab experiment monet", "lab.md");
 const MEASURED: Way = Ran("nodewise bench monet", "design/14-coordinator.md");
 
@@ -193,27 +194,14 @@ pub const MONET: Paper = Paper {
                 Not("its times, which need a machine with sockets, which nobody had yet"),
             ],
         ),
-        row(
-            Figures(4, 4),
-            "on which socket pages of files were mapped",
-            &[
-                COUNTED,
-                Not(
-                    "for files that are mapped, whose pages a guest has where they were written: `nodewise bench monet` tells it on a machine with sockets",
-                ),
-            ],
-        ),
+        row(Figures(4, 4), "on which socket pages of files were mapped", &[Not(MAPPED)]),
         row(
             Tables(1, 1),
             "lines that Q6 fetches locally and remotely",
             &[COUNTED, Counted("cargo xtask lab experiment q6", "lab.md")],
         ),
         row(Tables(2, 2), "numbers of cores by socket", &[Model(&["e5-4657l-v2"])]),
-        row(
-            Figures(5, 6),
-            "local and remote accesses and time by threads",
-            &[COUNTED, Not("its times, and what clearing the buffer cache changes")],
-        ),
+        row(Figures(5, 6), "local and remote accesses and time by threads", &[Not(MAPPED)]),
         row(
             Figures(7, 7),
             "threads that the kernel moved",

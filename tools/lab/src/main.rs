@@ -23,7 +23,7 @@ cargo xtask lab topologies               list the machines
 cargo xtask lab test [TOPOLOGY..]        run the tests that run in guests
 cargo xtask lab experiment q6            count what Q6 fetches from near and far, placed four ways
 cargo xtask lab experiment tpch [T]      count what the 22 queries fetch, unplaced and co-located
-cargo xtask lab experiment monet         count P-MONET's queries in its three configurations, and a scan on one to four nodes
+cargo xtask lab experiment monet         count what P-MONET's queries fetch in its three configurations
 cargo xtask lab experiment reporting [T] P-HANA 6.3: reports and TPC-H Q1 by 32 clients, three placements, two strategies";
 
 /// The exit code when QEMU or a package cannot be had.

@@ -145,7 +145,9 @@ fn of_parts(it: &Aggregate) -> Option<AggregateFunction> {
 /// The type of the sum of which a mean is made; nothing of what is no mean, or none of all its values.
 fn mean_type(it: &Aggregate) -> Option<DataType> {
     let is_mean = it.function == AggregateFunction::Average && !it.distinct;
-    let argument = it.argument.as_ref().filter(|_| is_mean && it.data_type.is_numeric())?;
+    // Of other numbers the scale of a quotient is not that of a mean.
+    let divides = it.data_type.is_float() || matches!(it.data_type, DataType::Decimal { .. });
+    let argument = it.argument.as_ref().filter(|_| is_mean && divides)?;
     numeric::sum_type(argument.data_type)
 }
 
