@@ -94,7 +94,7 @@ const COLUMNS: &str = "SELECT {database}, i.table_name, c.oid AS table_oid, i.co
     WHEN 'ARRAY' THEN CASE substring(udt_name FROM 2) WHEN 'int4' THEN 'integer' WHEN 'int8' THEN 'bigint' \
     WHEN 'int2' THEN 'smallint' WHEN 'float8' THEN 'double' WHEN 'float4' THEN 'real' WHEN 'bool' THEN 'boolean' \
     WHEN 'timestamptz' THEN 'timestamp with time zone' ELSE substring(udt_name FROM 2) END || '[]' \
-    WHEN 'numeric' THEN 'decimal(' || numeric_precision || ',' || numeric_scale || ')' \
+    WHEN 'numeric' THEN coalesce('decimal(' || numeric_precision || ',' || numeric_scale || ')', 'numeric') \
     ELSE data_type END AS t FROM information_schema.columns) x) i \
     JOIN pg_catalog.pg_namespace n ON n.nspname = i.table_schema \
     JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = i.table_name \

@@ -296,7 +296,7 @@ pub(crate) fn type_name(sql: &ast::DataType) -> Option<String> {
         DataType::BigInt => "int8",
         DataType::Real => "float4",
         DataType::Double => "float8",
-        DataType::Decimal { .. } => "numeric",
+        DataType::Decimal { .. } | DataType::Numeric => "numeric",
         DataType::Date => "date",
         DataType::Timestamp => "timestamp",
         DataType::TimestampTz => "timestamptz",
@@ -316,7 +316,7 @@ pub(crate) fn type_name(sql: &ast::DataType) -> Option<String> {
 
 fn decimal(info: &ast::ExactNumberInfo) -> SqlResult<DataType> {
     let (precision, scale) = match info {
-        ast::ExactNumberInfo::None => (38, 10),
+        ast::ExactNumberInfo::None => return Ok(DataType::Numeric),
         ast::ExactNumberInfo::Precision(precision) => (*precision, 0),
         ast::ExactNumberInfo::PrecisionAndScale(precision, scale) => (*precision, *scale),
     };

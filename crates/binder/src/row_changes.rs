@@ -5,7 +5,7 @@ use types::{SqlError, SqlResult, SqlState};
 
 use crate::statement::{ParsedQuery, Statement};
 use crate::syntax::unknown;
-use crate::{clauses, lock_words, overriding, values};
+use crate::{clauses, lock_words, overriding};
 
 /// A query whose body changes rows.
 pub(crate) fn changing(mut query: Box<ast::Query>) -> SqlResult<Statement> {
@@ -14,11 +14,6 @@ pub(crate) fn changing(mut query: Box<ast::Query>) -> SqlResult<Statement> {
         SetExpr::Insert(Ast::Insert(insert)) => {
             clauses::insert(insert)?;
             overriding::note(insert);
-            if let Some(source) = &mut insert.source
-                && let SetExpr::Values(rows) = &mut *source.body
-            {
-                values::prepare(rows);
-            }
         }
         SetExpr::Update(Ast::Update(update)) => clauses::update(update)?,
         SetExpr::Delete(Ast::Delete(delete)) => clauses::delete(delete)?,

@@ -11,7 +11,7 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BooleanArray, PrimitiveAr
 use plan::Function;
 use stdx::sync::Arc;
 use types::json::order_key;
-use types::numeric::float;
+use types::numeric::{float, number};
 use types::{DataType, SqlResult};
 
 use crate::call::Call;
@@ -102,14 +102,14 @@ fn texts(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let padded = call.result.is_blank_padded();
     let bare = |text: &str| if padded { text.trim_end_matches(' ').len() } else { text.len() };
     let mut out = Texts::with_capacity(call.rows);
-    let is_json = call.result == DataType::Jsonb;
     for row in 0..call.rows {
         let key = |index| {
             let text = value(index, row);
-            match is_json {
+            match call.result {
                 // Every JSONB has one.
-                true => Cow::Owned(order_key(text).unwrap_or_default()),
-                false => Cow::Borrowed(&text[..bare(text)]),
+                DataType::Jsonb => Cow::Owned(order_key(text).unwrap_or_default()),
+                DataType::Numeric => Cow::Borrowed(number::key_of(text)),
+                _ => Cow::Borrowed(&text[..bare(text)]),
             }
         };
         let order = |a, b| key(a).cmp(&key(b));

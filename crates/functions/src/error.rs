@@ -40,7 +40,7 @@ pub(crate) fn type_name(data_type: DataType) -> String {
         DataType::BigInt => "bigint",
         DataType::Real => "real",
         DataType::Double => "double precision",
-        DataType::Decimal { .. } => "numeric",
+        DataType::Decimal { .. } | DataType::Numeric => "numeric",
         DataType::Date => "date",
         DataType::Timestamp => "timestamp without time zone",
         DataType::TimestampTz => "timestamp with time zone",

@@ -9,8 +9,8 @@ use types::{DataType, SqlError, SqlResult, SqlState};
 use crate::call::{Call, arrow_type};
 use crate::{
     array, bucket, bytes, cast, choice, duckdb, exact, field, float, from_text, interval, json,
-    like, moment, random, regexp, rows, series, strftime, structs, text, to_char, to_char_interval,
-    to_char_number, to_number, zone,
+    like, moment, number, random, regexp, rows, series, strftime, structs, text, to_char,
+    to_char_interval, to_char_number, to_number, zone,
 };
 
 /// Calls a function on arrays of `rows` rows each, of the types that its signature named; the result has `rows` rows of
@@ -63,6 +63,9 @@ fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
         return structs::map_kernel(call);
     }
     if let Some(made) = json::kernel(call) {
+        return made;
+    }
+    if let Some(made) = number::kernel(call) {
         return made;
     }
     match call.function {

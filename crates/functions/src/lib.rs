@@ -59,6 +59,7 @@ mod json;
 mod like;
 mod moment;
 mod name;
+mod number;
 mod number_picture;
 mod overload;
 mod parsed;

@@ -10,7 +10,7 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value};
 use crate::common::common_type;
 use crate::error::type_name;
 use crate::overload::{Kind, Outcome, Overload, overloads};
-use crate::{array, cast, json, scale, structs};
+use crate::{array, cast, json, number, scale, structs};
 
 /// A call for given argument types.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -67,11 +67,18 @@ pub fn resolve_call(
             let (types, result) = found.ok_or_else(|| does_not_exist(function, arguments))?;
             Ok(Signature { arguments: types, result })
         }
-        _ => match json::signature(function, arguments) {
+        _ => match json::signature(function, arguments).or_else(|| of_numbers(function, arguments))
+        {
             Some(signature) => Ok(signature),
             None => overloaded(function, arguments, &unknown, constants),
         },
     }
+}
+
+/// The signature of a call of numbers of any scale.
+fn of_numbers(function: Function, arguments: &[DataType]) -> Option<Signature> {
+    let (arguments, result) = number::signature(function, arguments)?;
+    Some(Signature { arguments, result })
 }
 
 /// Arguments from `first` on have one type, that of the result.

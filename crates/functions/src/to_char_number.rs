@@ -11,6 +11,7 @@ use arrow_array::types::{Float32Type, Float64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType as ArrowType;
 use types::numeric::errors::out_of_range;
+use types::numeric::number;
 use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::call::Call;
@@ -47,6 +48,17 @@ pub(crate) fn to_char(call: &Call<'_>) -> SqlResult<ArrayRef> {
                     if picture.has_shift { it * 10f64.powi(picture.shifted as i32) } else { it };
                 float(it, shifted, 15, picture)?
             }
+            // Of any scale.
+            ArrowType::Utf8 => {
+                let number = number::of_held(call.texts(0)?.value(row))?;
+                match number.digits() {
+                    Some(it) => of_digits(it, picture)?,
+                    None => {
+                        let it = number.to_float(false)?;
+                        float(it, it, 15, picture)?
+                    }
+                }
+            }
             _ => {
                 let exact = call.exact(0)?;
                 let limit = match numbers.data_type() {
@@ -77,8 +89,27 @@ fn decimal(
     limit: Option<DataType>,
     picture: &Picture,
 ) -> SqlResult<String> {
-    let is_negative = unscaled < 0;
-    let all = unscaled.unsigned_abs().to_string();
+    let shifts = picture.has_shift && !picture.is_roman && !picture.is_scientific;
+    if let (true, Some(limit)) = (shifts, limit) {
+        let factor = u32::try_from(picture.shifted).ok().and_then(|it| 10i128.checked_pow(it));
+        let value = factor.and_then(|it| unscaled.checked_mul(it));
+        let value = value.ok_or_else(|| out_of_range(limit))?;
+        let fits = match limit {
+            DataType::Integer => i32::try_from(value).is_ok(),
+            _ => i64::try_from(value).is_ok(),
+        };
+        if !fits {
+            return Err(out_of_range(limit));
+        }
+    }
+    of_digits((unscaled < 0, unscaled.unsigned_abs().to_string(), scale), picture)
+}
+
+/// Digits, of which so many are behind the point.
+fn of_digits(
+    (is_negative, all, scale): (bool, String, u32),
+    picture: &Picture,
+) -> SqlResult<String> {
     if picture.is_roman {
         let whole: i128 = rounded(&all, scale as usize, 0).parse().unwrap_or(ROMAN_END);
         return fill(&roman(if is_negative { -whole } else { whole }), picture);
@@ -89,18 +120,6 @@ fn decimal(
     let mut scale = scale as usize;
     let mut digits = Cow::Borrowed(all.as_str());
     if picture.has_shift {
-        if let Some(limit) = limit {
-            let factor = u32::try_from(picture.shifted).ok().and_then(|it| 10i128.checked_pow(it));
-            let value = factor.and_then(|it| unscaled.checked_mul(it));
-            let value = value.ok_or_else(|| out_of_range(limit))?;
-            let fits = match limit {
-                DataType::Integer => i32::try_from(value).is_ok(),
-                _ => i64::try_from(value).is_ok(),
-            };
-            if !fits {
-                return Err(out_of_range(limit));
-            }
-        }
         let zeros = picture.shifted.saturating_sub(scale);
         digits = Cow::Owned(format!("{all}{}", "0".repeat(zeros)));
         scale = scale.saturating_sub(picture.shifted);

@@ -7,6 +7,7 @@ use functions::{invoke, resolve_call};
 use plan::Function;
 use stdx::Prng;
 use stdx::sync::Arc;
+use types::numeric::number::Number;
 use types::structs::StructType;
 use types::{DataType, SqlState, Value};
 
@@ -25,6 +26,9 @@ const TYPES: &[DataType] = &[
     DataType::Decimal { precision: 38, scale: 10 },
     DataType::Decimal { precision: 5, scale: 2 },
     DataType::Decimal { precision: 38, scale: 38 },
+    DataType::Numeric,
+    DataType::Numeric,
+    DataType::Array(types::Element::Numeric),
     DataType::Date,
     DataType::Timestamp,
     DataType::TimestampTz,
@@ -155,6 +159,16 @@ fn arrow(data_type: DataType) -> ArrowType {
 fn array(prng: &mut Prng, data_type: DataType) -> ArrayRef {
     if data_type == DataType::Null {
         return new_null_array(&ArrowType::Null, ROWS);
+    }
+    if data_type == DataType::Numeric {
+        let held = |it: &str| Number::parse(it).unwrap().held().unwrap();
+        let all: StringArray = (0..ROWS)
+            .map(|_| {
+                let sample = NUMBERS[prng.below(NUMBERS.len() as u64) as usize];
+                (prng.below(8) > 0).then(|| held(sample))
+            })
+            .collect();
+        return Arc::new(all);
     }
     let samples = match data_type.stored() {
         DataType::Date | DataType::Timestamp => MOMENTS,

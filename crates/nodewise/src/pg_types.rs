@@ -150,6 +150,7 @@ pub fn wire_type(of: DataType) -> WireType {
             let modifier = (i32::from(precision) << 16 | i32::from(scale)) + MODIFIER_BASE;
             WireType { oid: NUMERIC, size: -1, modifier }
         }
+        DataType::Numeric => fixed(NUMERIC, -1),
         DataType::Date => fixed(DATE, 4),
         DataType::Timestamp => fixed(TIMESTAMP, 8),
         DataType::TimestampTz => fixed(TIMESTAMPTZ, 8),

@@ -47,7 +47,7 @@ fn row(at: usize, name: &str, data_type: DataType) -> String {
     let none = || "CAST(NULL AS TEXT)".to_owned();
     let is_number = data_type.is_integer()
         || data_type.is_float()
-        || matches!(data_type, DataType::Decimal { .. });
+        || matches!(data_type, DataType::Decimal { .. } | DataType::Numeric);
     let is_time = matches!(data_type, DataType::Date | DataType::Timestamp | DataType::TimestampTz);
     let of_floats = |function: &str| match is_number {
         true => format!("CAST({function}(CAST({column} AS DOUBLE PRECISION)) AS TEXT)"),

@@ -127,6 +127,36 @@ fn moments_spans_ids_and_bytes_come_back_exactly() {
     assert_eq!(again.session().execute(twice).unwrap_err().state.0, "23505");
 }
 
+/// Numbers of any scale, from the log and from files, as values and as keys.
+#[test]
+fn numbers_of_any_scale_come_back_exactly() {
+    let first = machine(DiskImage::default(), "laptop");
+    let database = open(&first).unwrap();
+    run(
+        &mut database.session(),
+        &[
+            "CREATE TABLE a (x NUMERIC PRIMARY KEY, y NUMERIC[], k INTEGER)",
+            "INSERT INTO a VALUES (1.50, '{1.0,NULL,NaN}', 1), ('-Infinity', NULL, 2), ('1e60', '{}', 3)",
+            "CHECKPOINT",
+            "INSERT INTO a VALUES (-0.000000000000000000000000000000000000000000000000125, NULL, 4)",
+            "UPDATE a SET x = x + 0.050 WHERE k = 1",
+        ],
+    );
+    let expected = [
+        "1.550|{1.0,NULL,NaN}|1",
+        "-Infinity|NULL|2",
+        "1000000000000000000000000000000000000000000000000000000000000|{}|3",
+        "-0.000000000000000000000000000000000000000000000000125|NULL|4",
+    ];
+    let again = reopened(&first);
+    assert_eq!(rows(&again, "SELECT * FROM a ORDER BY k"), expected);
+    assert_eq!(rows(&again, "SELECT k FROM a WHERE x = 1.55"), ["1"]);
+    run(&mut again.session(), &["CHECKPOINT"]);
+    assert_eq!(rows(&again, "SELECT k FROM a ORDER BY x DESC"), ["3", "1", "4", "2"]);
+    let twice = again.session().execute("INSERT INTO a VALUES (1.5500)").unwrap_err();
+    assert_eq!(twice.state.0, "23505");
+}
+
 #[test]
 fn views_come_back_from_the_log_and_from_a_checkpoint() {
     let first = machine(DiskImage::default(), "laptop");

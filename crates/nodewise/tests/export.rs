@@ -81,10 +81,11 @@ const TABLES: &str = "
     CREATE TABLE placed (a INTEGER) NUMA NODE INTERLEAVE (0, 2);
     INSERT INTO placed VALUES (1), (2), (3);
     ALTER TABLE placed ROWS 0 TO 1 NUMA NODE SPLIT (1);
-    CREATE TABLE moments (id UUID, m TIMESTAMPTZ DEFAULT '2024-01-01 00:00+00', t TIME, s INTERVAL, b BYTEA);
+    CREATE TABLE moments (id UUID, m TIMESTAMPTZ DEFAULT '2024-01-01 00:00+00', t TIME, s INTERVAL, b BYTEA,
+        x NUMERIC);
     INSERT INTO moments VALUES
-        ('a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', '2024-07-01 12:00+02', '10:00:00.5', '1 mon -2 days 03:00', '\\x00ff'),
-        (NULL, NULL, NULL, NULL, NULL), (gen_random_uuid(), now(), '24:00', '-1 year', 'abc');
+        ('a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', '2024-07-01 12:00+02', '10:00:00.5', '1 mon -2 days 03:00', '\\x00ff', 1.50),
+        (NULL, NULL, NULL, NULL, NULL, NULL), (gen_random_uuid(), now(), '24:00', '-1 year', 'abc', 'NaN');
     CREATE SEQUENCE \"Odd Seq\" START 7 INCREMENT 3 CYCLE;
     CREATE SEQUENCE numbered_k_seq AS INTEGER;
     CREATE TABLE numbered (id SERIAL, k SMALLINT GENERATED ALWAYS AS IDENTITY (START 9),

@@ -131,6 +131,8 @@ functions! {
     Factorial = "factorial",
     /// The nearest whole number that is not greater.
     Floor = "floor",
+    /// A number of any scale without the zeros at its end: the key by which it is compared.
+    TrimScale = "trim_scale",
     /// The greatest common divisor.
     Gcd = "gcd",
     /// The error function.

@@ -8,7 +8,7 @@ use types::numeric::decimal;
 use types::{DataType, Value};
 
 use crate::expression::is_volatile_itself;
-use crate::{BinaryOperator, Expr, ExprKind, UnaryOperator};
+use crate::{BinaryOperator, Expr, ExprKind, Function, UnaryOperator};
 
 /// Whether it may give something else for equal operands: it must be evaluated once for each row that it stands for,
 /// so it is never copied, merged with another, or moved past what makes other rows of rows.
@@ -48,6 +48,7 @@ pub fn is_fallible(expr: &Expr) -> bool {
         | ExprKind::Case { .. }
         | ExprKind::InList { .. }
         | ExprKind::Like { .. }
+        | ExprKind::Call { function: Function::TrimScale, .. }
         | ExprKind::Extract { .. } => false,
         _ => true,
     };
@@ -122,7 +123,8 @@ pub(crate) fn is_widening(from: DataType, to: DataType) -> bool {
             let ((low, high), own) = (it.range(), decimal::range(from));
             from.is_exact() && from.scale() == 0 && low <= own.0 && own.1 <= high
         }
-        DataType::Double => from.plain().is_numeric(),
+        DataType::Double => from.plain().is_numeric() && from != DataType::Numeric,
+        DataType::Numeric => from.plain().is_numeric(),
         DataType::Real => from.plain().is_integer(),
         DataType::Timestamp => from == DataType::Date,
         DataType::Date => from == DataType::Timestamp,

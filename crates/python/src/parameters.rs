@@ -72,7 +72,7 @@ fn value(object: &Bound<'_, PyAny>) -> PyResult<(Value, Option<DataType>)> {
                 let of = DataType::Decimal { precision: 38, scale: 0 };
                 Ok((Value::Decimal { unscaled, scale: 0 }, Some(of)))
             }
-            _ => Err(exception(py, &out_of_range(object)?)),
+            _ => Ok((text(&object.str()?.to_string()), Some(DataType::Numeric))),
         };
     }
     if let Ok(it) = object.cast::<PyFloat>() {
@@ -135,17 +135,12 @@ fn text(it: &str) -> Value {
     Value::Text(it.into())
 }
 
-fn out_of_range(object: &Bound<'_, PyAny>) -> PyResult<SqlError> {
-    let message = format!("{} has more than 38 digits", object.str()?);
-    Ok(SqlError::new(SqlState::NUMERIC_OUT_OF_RANGE, message))
-}
-
-/// A Decimal with all its digits; what is no number goes as a float.
+/// A Decimal with all its digits; of one with more than 38, and of what is no number, as a number of any scale.
 fn decimal(object: &Bound<'_, PyAny>) -> PyResult<(Value, Option<DataType>)> {
-    let py = object.py();
     if !object.call_method0("is_finite")?.extract::<bool>()? {
-        let float = Value::Float(object.call_method0("__float__")?.extract()?);
-        return Ok((float, Some(DataType::Double)));
+        let is_nan = object.call_method0("is_nan")?.extract::<bool>()?;
+        let written = if is_nan { "NaN".to_owned() } else { object.str()?.to_string() };
+        return Ok((text(&written), Some(DataType::Numeric)));
     }
     let written = object.call_method1("__format__", ("f",))?.extract::<String>()?;
     let (whole, fraction) = written.split_once('.').unwrap_or((&written, ""));
@@ -157,6 +152,6 @@ fn decimal(object: &Bound<'_, PyAny>) -> PyResult<(Value, Option<DataType>)> {
             let of = DataType::Decimal { precision: digits.max(scale), scale };
             Ok((Value::Decimal { unscaled, scale }, Some(of)))
         }
-        _ => Err(exception(py, &out_of_range(object)?)),
+        _ => Ok((text(&written), Some(DataType::Numeric))),
     }
 }

@@ -36,6 +36,7 @@ impl<'a, 'py> Converter<'a, 'py> {
         let find = |module: &str, name: &str| py.import(module)?.getattr(name);
         let (maker, other) = match array.data_type() {
             ArrowType::Decimal128(..) => (Some(find("decimal", "Decimal")?), None),
+            ArrowType::Utf8 if of == DataType::Numeric => (Some(find("decimal", "Decimal")?), None),
             ArrowType::Date32 => (Some(find("datetime", "date")?.getattr("fromordinal")?), None),
             ArrowType::Timestamp(TimeUnit::Microsecond, zone) => {
                 let module = py.import("datetime")?;
@@ -79,6 +80,9 @@ impl<'a, 'py> Converter<'a, 'py> {
             ArrowType::Int64 => number(array.as_primitive::<Int64Type>().value(row)),
             ArrowType::Float32 => float(array.as_primitive::<Float32Type>().value(row).into()),
             ArrowType::Float64 => float(array.as_primitive::<Float64Type>().value(row)),
+            ArrowType::Utf8 if self.of == DataType::Numeric => {
+                self.made(py, row, (array.as_string::<i32>().value(row),))
+            }
             ArrowType::Utf8 => {
                 Ok(array.as_string::<i32>().value(row).into_pyobject(py)?.into_any())
             }

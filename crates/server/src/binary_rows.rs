@@ -247,6 +247,7 @@ impl Column {
             | DataType::Bytea
             | DataType::Json
             | DataType::Jsonb
+            | DataType::Numeric
             | DataType::Array(_)
             | DataType::Struct(_)
             | DataType::Map(_) => Self::Text(StringBuilder::new(), of),

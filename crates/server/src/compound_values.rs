@@ -15,12 +15,15 @@ use types::array::Dimension;
 use types::structs::{StructType, is_nested};
 
 use crate::binary_values::{Binary, fill_length, put_bytes, put_jsonb};
+use crate::numeric_values::put_written;
 
 /// A column of values in binary.
 pub enum Sent {
     /// Of types whose binary form is their text.
     Texts(StringArray),
     Jsonb(StringArray),
+    /// Numbers of any scale.
+    Numeric(StringArray),
     Arrays(ArrayColumn),
     Records(RecordColumn),
     Others(ArrayRef),
@@ -32,6 +35,7 @@ impl Sent {
         Some(match of {
             DataType::Struct(row) if row.is_row() => Self::Records(RecordColumn::new(&texts, row)?),
             DataType::Jsonb => Self::Jsonb(texts),
+            DataType::Numeric => Self::Numeric(texts),
             _ => match of.element() {
                 Some(element) if !is_nested(of) || is_row(element) => {
                     Self::Arrays(ArrayColumn::new(&texts, element)?)
@@ -50,7 +54,7 @@ impl Sent {
     /// Whether the value of a row is NULL.
     pub fn is_null(&self, row: usize) -> bool {
         match self {
-            Self::Texts(it) | Self::Jsonb(it) => it.is_null(row),
+            Self::Texts(it) | Self::Jsonb(it) | Self::Numeric(it) => it.is_null(row),
             Self::Arrays(it) => it.is_null(row),
             Self::Records(it) => it.nulls[row],
             Self::Others(it) => it.is_null(row),
@@ -63,6 +67,7 @@ impl Sent {
             _ if self.is_null(row) => out.put_i32(-1),
             Self::Texts(it) => put_bytes(it.value(row).as_bytes(), out),
             Self::Jsonb(it) => put_jsonb(it.value(row), out),
+            Self::Numeric(it) => put_written(it.value(row), out),
             Self::Arrays(it) => it.put(row, text, out),
             Self::Records(it) => it.put(row, text, out),
             Self::Others(it) => Binary::new(it).put(row, text, out),
@@ -118,6 +123,7 @@ impl ArrayColumn {
         let (shapes, items) = nodewise::lists::items_of(texts, read_as).ok()?;
         let items = match element {
             DataType::Jsonb => Sent::Jsonb(items.as_string_opt()?.clone()),
+            DataType::Numeric => Sent::Numeric(items.as_string_opt()?.clone()),
             _ if rows => Sent::of_texts(items.as_string_opt()?.clone(), element)?,
             _ => Sent::Others(items),
         };

@@ -25,8 +25,7 @@ pub fn declared(oid: u32) -> Option<Declared> {
         INT8 | OID => DataType::BigInt,
         FLOAT4 => DataType::Real,
         FLOAT8 => DataType::Double,
-        // As a column of NUMERIC without digits is.
-        NUMERIC => DataType::Decimal { precision: 38, scale: 10 },
+        NUMERIC => DataType::Numeric,
         DATE => DataType::Date,
         TIMESTAMP => DataType::Timestamp,
         TIMESTAMPTZ => DataType::TimestampTz,

@@ -26,6 +26,7 @@ mod extended;
 mod flight;
 mod gate;
 mod http;
+mod numeric_values;
 mod options;
 mod parameters;
 mod portal;

@@ -4,8 +4,9 @@ use nodewise::{DataType, SqlError, SqlResult, SqlState, Value};
 use types::numeric::interval::Interval;
 use types::{Element, numeric};
 
-use crate::binary_values::{JSONB_VERSION, read_numeric};
+use crate::binary_values::JSONB_VERSION;
 use crate::declared::Declared;
+use crate::numeric_values::{read_any_numeric, read_numeric};
 use crate::replies::Format;
 use crate::requests::{utf8, violation};
 use nodewise::pg_types::{
@@ -65,8 +66,11 @@ fn binary(bytes: &[u8], oid: u32) -> SqlResult<Value> {
         FLOAT4 => Value::Float(f32::from_be_bytes(fixed(bytes)?).into()),
         FLOAT8 => Value::Float(f64::from_be_bytes(fixed(bytes)?)),
         NUMERIC => {
-            let (unscaled, scale) = read_numeric(bytes).ok_or_else(incorrect)?;
-            Value::Decimal { unscaled, scale }
+            match read_numeric(bytes) {
+                Some((unscaled, scale)) => Value::Decimal { unscaled, scale },
+                // Of more digits, or none: as it is written.
+                None => Value::Text(read_any_numeric(bytes).ok_or_else(incorrect)?.into()),
+            }
         }
         DATE => {
             let days = i32::from_be_bytes(fixed(bytes)?);

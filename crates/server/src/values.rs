@@ -11,6 +11,7 @@ use nodewise::text::Cells;
 
 use crate::binary_values::{Binary, fill_length, put_bytes, put_jsonb, put_printed};
 use crate::compound_values::{Sent, is_row};
+use crate::numeric_values::put_written;
 use crate::replies::Format;
 
 /// The columns of a batch, ready to be written row by row.
@@ -29,6 +30,8 @@ enum Column<'a> {
     Sent(Sent),
     /// JSONB in binary.
     Jsonb(&'a StringArray),
+    /// Numbers of any scale in binary.
+    Numeric(&'a StringArray),
 }
 
 impl<'a> RowWriter<'a> {
@@ -54,6 +57,9 @@ impl<'a> RowWriter<'a> {
             }
             (Format::Binary, DataType::Utf8) if types.get(index) == Some(&SqlType::Jsonb) => {
                 Column::Jsonb(array.as_string())
+            }
+            (Format::Binary, DataType::Utf8) if types.get(index) == Some(&SqlType::Numeric) => {
+                Column::Numeric(array.as_string())
             }
             (_, DataType::Utf8) => Column::Text(array.as_string()),
             (Format::Text, DataType::Boolean) => Column::Truth(array.as_boolean()),
@@ -94,6 +100,8 @@ impl Column<'_> {
             Self::Sent(it) => it.put(row, text, out),
             Self::Jsonb(it) if it.is_null(row) => out.put_i32(-1),
             Self::Jsonb(it) => put_jsonb(it.value(row), out),
+            Self::Numeric(it) if it.is_null(row) => out.put_i32(-1),
+            Self::Numeric(it) => put_written(it.value(row), out),
         }
     }
 }

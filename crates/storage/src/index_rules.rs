@@ -63,7 +63,12 @@ impl Table {
         }
         let columns: Vec<&Column> = rule.columns.iter().map(|it| &**self.column(*it)).collect();
         let found = match columns[..] {
-            [column] if column.index.is_some() && !self.has_changed() && !rule.nulls_equal => {
+            [column]
+                if column.index.is_some()
+                    && !self.has_changed()
+                    && !rule.nulls_equal
+                    && !is_of_any_scale(column) =>
+            {
                 let found = column.index.as_ref().and_then(|it| it.duplicate(column));
                 found.map(|it| (0, it.0 as usize))
             }
@@ -180,7 +185,7 @@ impl Table {
         };
         let value = |column: &ColumnId, row: u32| {
             let (part, row) = place(row);
-            self.parts[part].columns[column.index()].value(row)
+            key_value(&self.parts[part].columns[column.index()], row)
         };
         let same = |a: u32, b: u32| columns.iter().all(|it| value(it, a) == value(it, b));
         // Rows of one hash stand together; there are hardly ever several that are not alike.
@@ -235,6 +240,12 @@ fn value_hash(column: &Column, row: usize) -> Option<u64> {
     if column.is_null(row) {
         return None;
     }
+    if is_of_any_scale(column) {
+        return Some(match key_value(column, row) {
+            Value::Text(it) => hash_bytes(it.as_bytes()),
+            _ => 0,
+        });
+    }
     let code = column.iv().get(row);
     Some(match &column.encoding {
         Encoding::Offset { min } => hash_int(min.wrapping_add(code as i64) as u64),
@@ -256,6 +267,21 @@ fn value_hash(column: &Column, row: usize) -> Option<u64> {
             }
         },
     })
+}
+
+/// Whether values of a column may be equal and be held otherwise: numbers of any scale, of which zeros at the end do not count.
+pub(crate) fn is_of_any_scale(column: &Column) -> bool {
+    column.data_type == DataType::Numeric
+}
+
+/// What a value of a column is in a key.
+pub(crate) fn key_value(column: &Column, row: usize) -> Value {
+    match column.value(row) {
+        Value::Text(held) if is_of_any_scale(column) => {
+            Value::Text(numeric::number::key_of(&held).into())
+        }
+        value => value,
+    }
 }
 
 /// Whether a type is INTERVAL, or has such parts.

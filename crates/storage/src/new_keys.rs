@@ -6,9 +6,10 @@
 use std::ops::Bound;
 
 use bitpack::bitmap;
-use types::{ColumnId, Deferral, SqlResult};
+use types::numeric::number;
+use types::{ColumnId, Deferral, SqlResult, Value};
 
-use crate::index_rules::{NO_KEY, key_hashes, row_hash};
+use crate::index_rules::{NO_KEY, is_of_any_scale, key_hashes, key_value, row_hash};
 use crate::parallel::try_map;
 use crate::rules::Key;
 use crate::{BLOCK_ROWS, BuildContext, Column, Part, TAIL_ROWS, Table, TableIndex};
@@ -62,6 +63,7 @@ impl Table {
         let may_break = |it: &TableIndex| it.deferral != Deferral::None && it.columns == [column];
         !self.rules.indexes.iter().any(may_break)
             && facts.distinct_exact
+            && !is_of_any_scale(self.column(column))
             && facts.nulls == 0
             && facts.distinct == self.rows
     }
@@ -138,7 +140,7 @@ impl KeyCheck<'_> {
         let own = self.part(key);
         self.key.columns.iter().all(|it| {
             let (own, other) = (&own.columns[it.index()], &part.columns[it.index()]);
-            own.value(key.2) == other.value(row)
+            key_value(own, key.2) == key_value(other, row)
         })
     }
 
@@ -176,14 +178,14 @@ impl KeyCheck<'_> {
         let id = self.key.columns[0].index();
         let mut found = Vec::new();
         for key in &self.keys {
-            let value = self.part(key).columns[id].value(key.2);
-            let bound = Bound::Included(&value);
+            let value = key_value(&self.part(key).columns[id], key.2);
+            let end = behind(column, &value);
+            let low = Bound::Included(&value);
+            let high = end.as_ref().map_or(low, Bound::Excluded);
             found.clear();
             match &column.index {
-                Some(index) => index.positions(index.lookup(column, bound, bound)?, &mut found),
-                None if part.rows() <= TAIL_ROWS => {
-                    column.rows_between(bound, bound, &mut found)?
-                }
+                Some(index) => index.positions(index.lookup(column, low, high)?, &mut found),
+                None if part.rows() <= TAIL_ROWS => column.rows_between(low, high, &mut found)?,
                 None => return None,
             }
             let is_before = |it: &&u32| (**it as usize) < rows && part.is_live(**it as usize);
@@ -251,7 +253,8 @@ impl KeyCheck<'_> {
     /// for them.
     fn codes_in(&self, place: usize, column: &Column) -> Option<Vec<u32>> {
         // Floats have a value that is like no other in comparisons, but is one in keys.
-        if column.code_count() == 0 || column.data_type.is_float() || self.has_null {
+        let varies = column.data_type.is_float() || is_of_any_scale(column);
+        if column.code_count() == 0 || varies || self.has_null {
             return None;
         }
         let id = self.key.columns[place].index();
@@ -260,6 +263,16 @@ impl KeyCheck<'_> {
         codes.sort_unstable();
         codes.dedup();
         Some(codes)
+    }
+}
+
+/// Before what all values lie that are equal to one and are held otherwise; `None` where there are none.
+fn behind(column: &Column, value: &Value) -> Option<Value> {
+    match value {
+        Value::Text(key) if is_of_any_scale(column) => {
+            Some(Value::Text(number::end_of_equals(key).into()))
+        }
+        _ => None,
     }
 }
 

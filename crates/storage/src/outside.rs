@@ -16,6 +16,7 @@ use arrow_schema::{DataType as ArrowType, Field, IntervalUnit, TimeUnit};
 use stdx::sync::Arc;
 use types::numeric::interval::Interval;
 use types::numeric::interval_text::{self, Fields};
+use types::numeric::number::{self, Number};
 use types::numeric::{bytes, datetime::DAY, errors, uuid};
 use types::{DataType, EnumType, SqlError, SqlResult, SqlState, Zone};
 
@@ -31,7 +32,8 @@ pub fn field(name: &str, data_type: DataType, zone: Option<&Zone>) -> Field {
         DataType::Interval => ArrowType::Interval(IntervalUnit::MonthDayNano),
         DataType::Uuid => ArrowType::FixedSizeBinary(16),
         DataType::Bytea => ArrowType::Binary,
-        DataType::Enum(_) => ArrowType::Utf8,
+        // A text: Arrow has no numbers that each have a scale of their own.
+        DataType::Enum(_) | DataType::Numeric => ArrowType::Utf8,
         other => crate::arrow_type(other),
     };
     let field = Field::new(name, arrow, true);
@@ -43,7 +45,7 @@ pub fn field(name: &str, data_type: DataType, zone: Option<&Zone>) -> Field {
 
 /// Values that are held, as others see them: of the Arrow type of [`field`].
 pub fn shown(array: &ArrayRef, data_type: DataType, field: &Field) -> ArrayRef {
-    if array.data_type() == field.data_type() {
+    if array.data_type() == field.data_type() && data_type != DataType::Numeric {
         return array.clone();
     }
     match (data_type, field.data_type()) {
@@ -83,6 +85,19 @@ pub fn shown(array: &ArrayRef, data_type: DataType, field: &Field) -> ArrayRef {
             let places = array.as_primitive::<Int32Type>().iter();
             Arc::new(StringArray::from_iter(places.map(|place| place.map(label))))
         }
+        (DataType::Numeric, _) => {
+            let held = array.as_string::<i32>();
+            let mut out = StringBuilder::with_capacity(held.len(), held.values().len());
+            let mut text = String::new();
+            for held in held {
+                text.clear();
+                out.append_option(held.map(|it| {
+                    number::written(it, &mut text);
+                    &text
+                }));
+            }
+            Arc::new(out.finish())
+        }
         (DataType::Bytea, _) => {
             let texts = array.as_string::<i32>();
             let mut out = BinaryBuilder::with_capacity(texts.len(), texts.values().len());
@@ -97,8 +112,10 @@ pub fn shown(array: &ArrayRef, data_type: DataType, field: &Field) -> ArrayRef {
 /// another type, 22008 for those out of range.
 pub(crate) fn held(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<ArrayRef> {
     let data_type = column.data_type;
-    if let DataType::Enum(it) = data_type {
-        return places(array, it, column);
+    match data_type {
+        DataType::Enum(it) => return places(array, it, column),
+        DataType::Numeric => return numbers(array, column),
+        _ => {}
     }
     if matches!(array.data_type(), ArrowType::Null)
         || *array.data_type() == crate::arrow_type(data_type)
@@ -131,6 +148,45 @@ pub(crate) fn held(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<ArrayRe
             );
             Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message))
         }
+    }
+}
+
+/// Numbers of any scale: as they are held, as they are written, or of a type of Arrow that has a scale.
+fn numbers(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<ArrayRef> {
+    let wrong = || {
+        let (name, arrow) = (&column.name, array.data_type());
+        let message = format!(
+            "column \"{name}\" is of type numeric but its values are of the Arrow type {arrow}"
+        );
+        SqlError::new(SqlState::DATATYPE_MISMATCH, message)
+    };
+    if matches!(array.data_type(), ArrowType::Null) {
+        return Ok(array.clone());
+    }
+    if let ArrowType::Dictionary(_, values) = array.data_type() {
+        let texts = arrow_cast::cast(array, values).map_err(|_| wrong())?;
+        return numbers(&texts, column);
+    }
+    if let Some(texts) = array.as_string_opt::<i32>() {
+        if texts.iter().flatten().all(number::is_held) {
+            return Ok(array.clone());
+        }
+        let held = |it: &str| match number::is_held(it) {
+            true => Ok(it.to_owned()),
+            false => Number::parse(it).and_then(|it| it.held()),
+        };
+        let held = texts.iter().map(|it| it.map(held).transpose());
+        return Ok(Arc::new(held.collect::<SqlResult<StringArray>>()?));
+    }
+    // What else is a number is written with all its digits.
+    let is_number = array.data_type().is_numeric()
+        || matches!(array.data_type(), ArrowType::LargeUtf8 | ArrowType::Utf8View);
+    match is_number {
+        true => {
+            let texts = arrow_cast::cast(array, &ArrowType::Utf8).map_err(|_| wrong())?;
+            numbers(&texts, column)
+        }
+        false => Err(wrong()),
     }
 }
 

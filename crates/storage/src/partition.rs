@@ -4,6 +4,7 @@
 //! with, so that tables hashed on the same key into equally many parts have the rows that join in parts of the same
 //! number, which live on the same node (P-HYPER 4.3). NULL goes to the first part.
 
+use types::numeric::number;
 use types::{ColumnId, DataType, SqlError, SqlResult, SqlState, Value};
 
 use crate::ColumnSchema;
@@ -132,6 +133,10 @@ impl RangeKeys {
                 format!("{value} does not bound a range of column \"{name}\" of type {data_type}");
             SqlError::new(SqlState::DATATYPE_MISMATCH, message)
         };
+        if schema.data_type == DataType::Numeric {
+            let key = |it: &Value| number_key(it).ok_or_else(|| mismatch(it));
+            return Ok(Self::Texts(bounds.iter().map(key).collect::<SqlResult<_>>()?));
+        }
         if schema.data_type.stored() != schema.data_type.plain() {
             let what = format!("PARTITION BY RANGE of a column of type {}", schema.data_type);
             return Err(SqlError::unsupported(format!("{what} is not supported")));
@@ -164,6 +169,19 @@ impl RangeKeys {
     }
 }
 
+/// What a number is in a key of numbers of any scale.
+fn number_key(value: &Value) -> Option<String> {
+    match value {
+        Value::Text(held) if number::is_held(held) => Some(number::key_of(held).to_owned()),
+        Value::Integer(it) => Some(number::of_integer(i128::from(*it), 0)),
+        Value::Decimal { unscaled, scale } => {
+            let held = number::of_integer(*unscaled, (*scale).into());
+            Some(number::key_of(&held).to_owned())
+        }
+        _ => None,
+    }
+}
+
 /// The hash of a partition key, column by column.
 #[derive(Clone, Copy, Default)]
 struct KeyHash {
@@ -193,6 +211,9 @@ impl KeyHash {
             Value::Null => self.add_null(),
             Value::Text(text) if matches!(data_type, DataType::Char(_)) => {
                 self.add(hash_bytes(text.trim_end_matches(' ').as_bytes()));
+            }
+            Value::Text(held) if data_type == DataType::Numeric => {
+                self.add(hash_bytes(number::key_of(held).as_bytes()));
             }
             Value::Text(text) if data_type.stored().is_text() => {
                 self.add(hash_bytes(text.as_bytes()))
@@ -355,6 +376,10 @@ fn hash_piece(piece: &Piece, data_type: DataType, hashes: &mut [KeyHash]) {
     let hash_of: &dyn Fn(usize) -> u64 = match &piece.values {
         PieceValues::Int { values, .. } => &|row| hash_key(data_type, i128::from(values[row])),
         PieceValues::Wide(values) => &|row| hash_key(data_type, values[row]),
+        // Zeros at the end of a number do not count.
+        PieceValues::Text(_) | PieceValues::Coded { .. } if data_type == DataType::Numeric => {
+            &|row| hash_bytes(&piece.text(row)[..number::key_end(piece.text(row))])
+        }
         PieceValues::Text(_) | PieceValues::Coded { .. } => &|row| hash_bytes(piece.text(row)),
     };
     for (row, hash) in hashes.iter_mut().enumerate() {

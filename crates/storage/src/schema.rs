@@ -104,8 +104,10 @@ pub fn sql_type(field: &Field, source: &str) -> SqlResult<DataType> {
         ArrowType::Float64 => Some(DataType::Double),
         ArrowType::Decimal32(precision, scale)
         | ArrowType::Decimal64(precision, scale)
-        | ArrowType::Decimal128(precision, scale)
-        | ArrowType::Decimal256(precision, scale) => decimal(*precision, *scale),
+        | ArrowType::Decimal128(precision, scale) => decimal(*precision, *scale),
+        // Of more digits than ours have.
+        ArrowType::Decimal256(39.., 0..) => Some(DataType::Numeric),
+        ArrowType::Decimal256(precision, scale) => decimal(*precision, *scale),
         ArrowType::Date32 | ArrowType::Date64 => Some(DataType::Date),
         ArrowType::Timestamp(_, None) => Some(DataType::Timestamp),
         ArrowType::Timestamp(_, Some(_)) => Some(DataType::TimestampTz),
@@ -183,7 +185,7 @@ mod tests {
     #[test]
     fn what_cannot_be_stored_is_named() {
         for arrow in [
-            ArrowType::Decimal256(76, 0),
+            ArrowType::Decimal256(76, -1),
             ArrowType::Decimal128(5, -2),
             ArrowType::Decimal128(5, 6),
             ArrowType::Decimal128(0, 0),

@@ -332,11 +332,12 @@ impl TableInfo {
         table
     }
 
-    /// Whether no two rows share a value of this column. Never of floats: statistics tell zeros of two signs apart, which
-    /// are equal.
+    /// Whether no two rows share a value of this column. Never of floats and of numbers of any scale: statistics tell zeros
+    /// of two signs apart, and 1.0 and 1.00, which are equal.
     pub fn is_unique(&self, id: ColumnId) -> bool {
         let ColumnInfo { statistics, data_type, .. } = self.column(id);
         !data_type.is_float()
+            && *data_type != DataType::Numeric
             && statistics.distinct_exact
             && statistics.nulls == 0
             && statistics.distinct == self.rows

@@ -71,6 +71,8 @@ pub enum DataType {
     Struct(StructType),
     /// Values by keys. Held as an array of its entries, structs of this type.
     Map(StructType),
+    /// Number of any scale, each with its own. Held as a text in the order of the numbers ([`crate::numeric::number`]).
+    Numeric,
 }
 
 impl DataType {
@@ -82,7 +84,7 @@ impl DataType {
             Self::TimestampTz => Self::Timestamp,
             Self::Time => Self::BigInt,
             Self::Interval => Self::Decimal { precision: 38, scale: 0 },
-            Self::Uuid | Self::Bytea | Self::Json | Self::Jsonb => Self::Text,
+            Self::Uuid | Self::Bytea | Self::Json | Self::Jsonb | Self::Numeric => Self::Text,
             Self::Array(_) | Self::Struct(_) | Self::Map(_) => Self::Text,
             Self::Whole(it) => it.plain(),
             Self::Enum(_) => Self::Integer,
@@ -101,7 +103,7 @@ impl DataType {
     /// Whether values of a type may be equal and yet be held otherwise, so that they are compared by keys.
     pub fn has_key(self) -> bool {
         match self {
-            Self::Bpchar | Self::Interval | Self::Jsonb => true,
+            Self::Bpchar | Self::Interval | Self::Jsonb | Self::Numeric => true,
             Self::Array(it) => it.data_type().has_key(),
             Self::Struct(it) | Self::Map(it) => it.fields().iter().any(|it| it.data_type.has_key()),
             _ => false,
@@ -133,7 +135,7 @@ impl DataType {
         matches!(self, Self::SmallInt | Self::Integer | Self::BigInt)
     }
 
-    /// Whether values are exact numbers.
+    /// Whether values are exact numbers, held as integers.
     pub fn is_exact(self) -> bool {
         self.is_integer() || matches!(self, Self::Decimal { .. } | Self::Whole(_))
     }
@@ -145,7 +147,7 @@ impl DataType {
 
     /// Whether one can calculate with values.
     pub fn is_numeric(self) -> bool {
-        self.is_integer() || self.is_float() || matches!(self, Self::Decimal { .. })
+        self.is_integer() || self.is_float() || matches!(self, Self::Decimal { .. } | Self::Numeric)
     }
 
     /// Digits after the point of an exact number, zero for integers.
@@ -181,6 +183,7 @@ impl fmt::Display for DataType {
             Self::Real => f.write_str("REAL"),
             Self::Double => f.write_str("DOUBLE PRECISION"),
             Self::Decimal { precision, scale } => write!(f, "DECIMAL({precision},{scale})"),
+            Self::Numeric => f.write_str("NUMERIC"),
             Self::Date => f.write_str("DATE"),
             Self::Timestamp => f.write_str("TIMESTAMP"),
             Self::TimestampTz => f.write_str("TIMESTAMPTZ"),
@@ -302,6 +305,7 @@ elements! {
     Jsonb,
     Bpchar,
     Text,
+    Numeric,
 }
 
 /// How deep struct types may nest.

@@ -12,6 +12,8 @@ pub enum Kind {
     Double,
     /// Precision and scale.
     Decimal(u8, u8),
+    /// Of any scale.
+    Numeric,
     Boolean,
     Date,
     Timestamp,
@@ -76,6 +78,8 @@ impl Class {
                 Kind::Decimal(12, 4),
                 Kind::Decimal(18, 6),
                 Kind::Decimal(38, 10),
+                Kind::Numeric,
+                Kind::Numeric,
             ],
             Self::Boolean => &[Kind::Boolean],
             Self::Date => &[Kind::Date],
@@ -114,7 +118,7 @@ impl Kind {
         match self {
             Self::SmallInt | Self::Integer | Self::BigInt => Class::Integer,
             Self::Real | Self::Double => Class::Float,
-            Self::Decimal(..) => Class::Decimal,
+            Self::Decimal(..) | Self::Numeric => Class::Decimal,
             Self::Boolean => Class::Boolean,
             Self::Date => Class::Date,
             Self::Timestamp => Class::Timestamp,
@@ -136,6 +140,7 @@ impl fmt::Display for Kind {
             Self::BigInt => out.write_str("BIGINT"),
             Self::Real => out.write_str("REAL"),
             Self::Double => out.write_str("DOUBLE PRECISION"),
+            Self::Numeric => out.write_str("NUMERIC"),
             Self::Decimal(precision, scale) => write!(out, "DECIMAL({precision}, {scale})"),
             Self::Boolean => out.write_str("BOOLEAN"),
             Self::Date => out.write_str("DATE"),

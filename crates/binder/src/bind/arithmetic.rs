@@ -117,7 +117,7 @@ impl<'a> Binder<'a> {
         }
         // Exact numbers keep their types, which say how many digits there are; others meet.
         let side = |it: Expr| match data_type {
-            DataType::Real | DataType::Double => fold_cast(it, data_type),
+            DataType::Real | DataType::Double | DataType::Numeric => fold_cast(it, data_type),
             integer if integer.is_integer() => fold_cast(it, integer),
             _ => it,
         };

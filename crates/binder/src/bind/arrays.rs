@@ -22,8 +22,7 @@ impl<'a> Binder<'a> {
         items: &'a [ast::Expr],
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
-        let items: Vec<&ast::Expr> = items.iter().collect();
-        let mut bound = self.together(&items)?;
+        let mut bound = items.iter().map(|it| self.expr(it)).collect::<SqlResult<Vec<_>>>()?;
         // As DuckDB has it, brackets around nothing are an array of whatever is asked for.
         if bound.is_empty() && matches!(whole, ast::Expr::Array(it) if !it.named) {
             return Ok(Expr::literal(Value::Text("{}".into()), DataType::Null));

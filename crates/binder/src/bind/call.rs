@@ -54,7 +54,7 @@ impl<'a> Binder<'a> {
         }
         let bound = match arguments[..] {
             [one] if super::literal::is_empty_array(one) => vec![self.alone(one)?],
-            _ => self.together(&arguments)?,
+            _ => arguments.iter().map(|&it| self.expr(it)).collect::<SqlResult<_>>()?,
         };
         if let Some(made) = self.made_call(&name, &bound, whole) {
             return made;

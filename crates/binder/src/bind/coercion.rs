@@ -15,7 +15,7 @@ use super::errors::at;
 pub(super) fn name_of(data_type: DataType) -> String {
     match data_type {
         DataType::Null => "unknown".to_owned(),
-        DataType::Decimal { .. } => "numeric".to_owned(),
+        DataType::Decimal { .. } | DataType::Numeric => "numeric".to_owned(),
         DataType::Timestamp => "timestamp without time zone".to_owned(),
         DataType::TimestampTz => "timestamp with time zone".to_owned(),
         DataType::Time => "time without time zone".to_owned(),
@@ -195,6 +195,7 @@ pub(super) fn key_of(expr: Expr) -> Expr {
         DataType::Bpchar => fold_cast(expr, DataType::Char(u32::MAX)),
         DataType::Interval => span_of(expr),
         DataType::Jsonb => json_key_of(expr),
+        DataType::Numeric => number_key_of(expr),
         nested if structs::is_nested(nested) && has_key(nested) => {
             nested_call(plan::Function::NestedKey, expr, structs::key_type(nested))
         }
@@ -204,6 +205,9 @@ pub(super) fn key_of(expr: Expr) -> Expr {
         DataType::Array(Element::Jsonb) => {
             let kind = ExprKind::Call { function: plan::Function::JsonKey, arguments: vec![expr] };
             Expr { kind, data_type: DataType::Array(Element::Text) }
+        }
+        DataType::Array(Element::Numeric) => {
+            nested_call(plan::Function::NestedKey, expr, DataType::Array(Element::Text))
         }
         DataType::Array(Element::Interval) => {
             let data_type = DataType::Array(Element::Decimal { precision: 21, scale: 0 });
@@ -241,6 +245,24 @@ fn json_key_of(expr: Expr) -> Expr {
     }
     let kind = ExprKind::Call { function: plan::Function::JsonKey, arguments: vec![expr] };
     Expr { kind, data_type }
+}
+
+/// A number of any scale without the zeros at its end, which do not count.
+fn number_key_of(expr: Expr) -> Expr {
+    let data_type = DataType::Numeric;
+    match &expr.kind {
+        ExprKind::Literal(Value::Text(held)) => {
+            Expr::literal(Value::Text(numeric::number::key_of(held).into()), data_type)
+        }
+        ExprKind::Literal(_) | ExprKind::Call { function: plan::Function::TrimScale, .. } => expr,
+        // A whole number has none.
+        ExprKind::Cast(from) if from.data_type.plain().is_integer() => expr,
+        _ => {
+            let kind =
+                ExprKind::Call { function: plan::Function::TrimScale, arguments: vec![expr] };
+            Expr { kind, data_type }
+        }
+    }
 }
 
 fn span_of(expr: Expr) -> Expr {

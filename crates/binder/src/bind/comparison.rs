@@ -120,6 +120,16 @@ impl<'a> Binder<'a> {
         })
     }
 
+    /// The operands of an operator.
+    pub(super) fn operands(
+        &mut self,
+        left: &'a ast::Expr,
+        right: &'a ast::Expr,
+    ) -> SqlResult<(Expr, Expr)> {
+        let left = self.expr(left)?;
+        Ok((left, self.expr(right)?))
+    }
+
     fn pairs_of(
         &mut self,
         left: &[&'a ast::Expr],
@@ -187,7 +197,9 @@ impl<'a> Binder<'a> {
             self.leave_out([left, right]);
             return Ok(plan::build::null(DataType::Boolean));
         }
-        Ok(match dates_apart(operator, &left, &right) {
+        let simpler = dates_apart(operator, &left, &right)
+            .or_else(|| super::number_ranges::of(operator, &left, &right));
+        Ok(match simpler {
             Some(simpler) => simpler,
             None => plan::build::compare(operator, left, right),
         })
@@ -280,8 +292,8 @@ impl<'a> Binder<'a> {
             _ => (low, false),
         };
         let operand = self.expr(operand)?;
-        let low = self.beside(operand.data_type, low)?;
-        let high = self.beside(operand.data_type, high)?;
+        let low = self.expr(low)?;
+        let high = self.expr(high)?;
         let turned = match symmetric {
             true => Some((self.copy(&operand)?, self.copy(&high)?, self.copy(&low)?)),
             false => None,
@@ -329,8 +341,7 @@ impl<'a> Binder<'a> {
             return Ok(if negate { negated(any) } else { any });
         }
         let operand = self.expr(operand)?;
-        let item = |it| self.beside(operand.data_type, it);
-        let items = list.iter().map(item).collect::<SqlResult<Vec<_>>>()?;
+        let items = list.iter().map(|it| self.expr(it)).collect::<SqlResult<Vec<_>>>()?;
         let any = self.member(operand, items, whole)?;
         Ok(if negate { negated(any) } else { any })
     }

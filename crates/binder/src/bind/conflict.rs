@@ -119,7 +119,7 @@ impl<'a> Binder<'a> {
         let frame = target.frame(|place| read[place]);
         let changed =
             self.returning(ChangeKind::Upsert, &target, Answer { rel, columns }, frame, asked)?;
-        Ok(changed.with_checks(checks).with_keys(&[key], &shown))
+        Ok(changed.with_checks(checks).with_keys(self, &[key], &shown))
     }
 
     /// The columns of rows as they shall be: those of the new row where it is new, else those of the old one as assigned.
@@ -165,7 +165,14 @@ impl<'a> Binder<'a> {
         let frame = target.frame(|place| shown[place]);
         let changed =
             self.returning(ChangeKind::Insert, &target, Answer { rel, columns }, frame, asked)?;
-        Ok(changed.with_checks(checks).with_keys(keys, &shown))
+        Ok(changed.with_checks(checks).with_keys(self, keys, &shown))
+    }
+
+    /// A column as a part of a key: numbers of any scale that are equal may be held otherwise.
+    fn key_part(&self, attr: Attr) -> Expr {
+        let value = self.column_expr(attr);
+        let by_key = value.data_type == DataType::Numeric;
+        if by_key { super::coercion::key_of(value) } else { value }
     }
 
     /// That a new row has the key of a row of the table.
@@ -175,8 +182,7 @@ impl<'a> Binder<'a> {
             false => BinaryOperator::Equal,
         };
         let same = |place: usize| {
-            let (one, other) = (self.column_expr(new[place]), self.column_expr(base + place));
-            compare(operator, one, other)
+            compare(operator, self.key_part(new[place]), self.key_part(base + place))
         };
         key.columns.iter().map(|it| same(it.index())).collect()
     }
@@ -258,14 +264,25 @@ fn wanted_items(columns: &[ast::Ident], target: &Target) -> SqlResult<(Vec<Strin
 
 impl Changed {
     /// With the columns of keys behind all others.
-    fn with_keys(mut self, keys: &[UniqueKey], row: &[Attr]) -> Self {
+    fn with_keys(mut self, binder: &mut Binder<'_>, keys: &[UniqueKey], row: &[Attr]) -> Self {
+        let mut made = Vec::new();
         for key in keys {
             let (columns, nulls_equal) = (key.columns.len(), key.nulls_equal);
             self.keys.push(KeyOfRow { columns, nulls_equal });
-            let columns = key.columns.iter().map(|it| row[it.index()]);
-            let columns = columns.map(|attr| OutputColumn { name: key.name.to_string(), attr });
-            self.answer.columns.extend(columns);
+            for column in &key.columns {
+                let value = binder.key_part(row[column.index()]);
+                let attr = match value.kind {
+                    ExprKind::Column(attr) => attr,
+                    _ => {
+                        let attr = binder.attribute(value.data_type, true);
+                        made.push((attr, value));
+                        attr
+                    }
+                };
+                self.answer.columns.push(OutputColumn { name: key.name.to_string(), attr });
+            }
         }
+        self.answer.rel = super::mapped(self.answer.rel, made);
         self
     }
 }

@@ -50,12 +50,6 @@ impl<'a> Binder<'a> {
         {
             return self.registered_name(kind, inner, whole);
         }
-        if matches!(to, DataType::Real | DataType::Double)
-            && let Some(text) = crate::values::long_number(operand)
-        {
-            let text = Value::Text(text.replace('_', "").as_str().into());
-            return constant(&text, DataType::Text, to, failing).map_err(|it| at(it, whole));
-        }
         if super::literal::is_empty_array(operand) && to.element().is_some() {
             return Ok(super::literal::empty_array(to));
         }

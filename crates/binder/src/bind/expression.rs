@@ -407,27 +407,22 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Expr> {
         let tested = operand.map(|it| self.expr(it)).transpose()?;
         let mut tests = Vec::with_capacity(conditions.len());
-        let spelt: Vec<&ast::Expr> =
-            conditions.iter().map(|it| &it.result).chain(otherwise).collect();
-        let mut results = Vec::with_capacity(spelt.len());
+        let mut results = Vec::with_capacity(conditions.len() + 1);
         for ast::CaseWhen { condition, result } in conditions {
             tests.push(match &tested {
                 None => self.condition(condition)?,
                 Some(tested) => {
                     let tested = self.copy(tested)?;
-                    let value = self.beside(tested.data_type, condition)?;
+                    let value = self.expr(condition)?;
                     self.compare(BinaryOperator::Equal, tested, value, whole)?
                 }
             });
-            results.push(self.unless_long(result)?);
+            results.push(self.expr(result)?);
         }
-        if let Some(it) = otherwise {
-            results.push(self.unless_long(it)?);
-        }
-        let mut results = self.with_long(results, &spelt)?;
-        if otherwise.is_none() {
-            results.push(Expr::literal(Value::Null, DataType::Null));
-        }
+        results.push(match otherwise {
+            Some(it) => self.expr(it)?,
+            None => Expr::literal(Value::Null, DataType::Null),
+        });
         // ELSE is the first to say which type the results have.
         results.rotate_right(1);
         let data_type = self.unify(&mut results, "CASE").map_err(|it| at(it, whole))?;

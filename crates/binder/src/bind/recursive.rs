@@ -235,6 +235,7 @@ fn overall(first: DataType, step: DataType, (name, place): (&str, usize)) -> Sql
     let met = super::coercion::common([first, step].into_iter(), "UNION")?;
     match (first, met) {
         (first, met) if first == met => Ok(first),
+        (DataType::Decimal { .. }, DataType::Numeric) => Ok(met),
         (DataType::Decimal { precision, scale }, DataType::Decimal { scale: wanted, .. }) => {
             match precision == DIGITS_MAX && wanted <= scale {
                 true => Ok(first),

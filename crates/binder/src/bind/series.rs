@@ -178,7 +178,8 @@ impl<'a> Binder<'a> {
             bound.push(integer(1));
         }
         let data_type = self.unify(&mut bound, name).map_err(|_| none())?;
-        if !data_type.is_integer() && !matches!(data_type, DataType::Decimal { .. }) {
+        let exact = matches!(data_type, DataType::Decimal { .. } | DataType::Numeric);
+        if !data_type.is_integer() && !exact {
             return Err(none());
         }
         if exclusive {

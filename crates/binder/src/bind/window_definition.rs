@@ -147,6 +147,10 @@ impl<'a> Binder<'a> {
             if is_moment(key.expr.data_type) {
                 return self.range_of_time(key, offset, preceding);
             }
+            if key.expr.data_type == DataType::Numeric {
+                let error = unsupported("an offset of RANGE over NUMERIC without digits", offset);
+                return Err(error.with_hint("cast the order key to a DECIMAL with digits"));
+            }
             let distance = self.in_clause(clause, |this| {
                 let bound = this.offset(offset, name)?;
                 this.distance(bound, key.expr.data_type, offset)

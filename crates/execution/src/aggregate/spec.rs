@@ -69,7 +69,9 @@ pub(super) fn accumulators_of(
         AggregateFunction::Min => (Pick(Rule::Min), false),
         AggregateFunction::Max => (Pick(Rule::Max), false),
         AggregateFunction::AnyValue => (Pick(Rule::Any), false),
-        function if has_states(function) => (States(number), false),
+        function if has_states(function, argument.map(|it| shapes[it].data_type)) => {
+            (States(number), false)
+        }
         _ if aggregate.distinct => (Distinct, false),
         AggregateFunction::Count => return (place(count), None),
         AggregateFunction::Sum => (Sum, !never_empty),

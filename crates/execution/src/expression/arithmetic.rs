@@ -4,6 +4,7 @@ use plan::BinaryOperator;
 use types::numeric::{Arithmetic, errors, float};
 use types::{DataType, SqlError, SqlResult};
 
+use super::any_scale::any_scale;
 use super::division;
 use super::float::to_float;
 use super::integers::{self, Finish, I64_RANGE, Interval, bounds_of, contains, rescaled, widened};
@@ -22,6 +23,9 @@ pub(super) fn arithmetic(
 ) -> SqlResult<Node> {
     if left.is_null() || right.is_null() {
         return Ok(Node::null(data_type));
+    }
+    if data_type == DataType::Numeric {
+        return any_scale(arithmetic_of(operator), left, right);
     }
     if data_type.is_float() {
         return Ok(float_arithmetic(operator, to_float(left)?, to_float(right)?, data_type));

@@ -21,6 +21,7 @@ use self::compile::Compiler;
 use self::node::Node;
 use crate::{Batch, ColumnShape, Layout, Vector};
 
+mod any_scale;
 mod arithmetic;
 mod automaton;
 mod by_value;

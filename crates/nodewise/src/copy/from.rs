@@ -187,10 +187,12 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         let list = names(old, targets);
+        let read = targets.iter().map(|it| read_as(&old.columns[*it]));
+        let read = read.collect::<Vec<_>>().join(", ");
         let call = format!("{function}('{}')", path.replace('\'', "''"));
         let (table, call) = (sql_path(&old.name), call.replace('\'', "''"));
         let statement = format!(
-            "INSERT INTO {table} ({list}) OVERRIDING SYSTEM VALUE SELECT {list} FROM '{call}'"
+            "INSERT INTO {table} ({list}) OVERRIDING SYSTEM VALUE SELECT {read} FROM '{call}'"
         );
         let answer = self.change(&parsed(&statement)?, cancel)?;
         Ok(Answer { tag: answer.tag.replace("INSERT 0", "COPY"), ..answer })
@@ -374,6 +376,15 @@ fn is_plain(table: &Table, targets: &[usize]) -> bool {
 fn names(table: &Table, targets: &[usize]) -> String {
     let names = targets.iter().map(|it| quoted(&table.columns[*it].name));
     names.collect::<Vec<_>>().join(", ")
+}
+
+/// A column as it is taken from a file whose columns have types: no file has numbers of any scale, which are texts there.
+fn read_as(column: &storage::Column) -> String {
+    let name = quoted(&column.name);
+    match column.data_type {
+        DataType::Numeric => format!("CAST({name} AS NUMERIC)"),
+        _ => name,
+    }
 }
 
 /// The INSERT that a COPY is.

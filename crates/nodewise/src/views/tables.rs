@@ -73,11 +73,17 @@ pub(super) fn columns(database: &Database, viewer: &dyn Viewer) -> SqlResult<Rec
         let reads = viewer.reads_table(&table.name);
         for (position, column) in shown_columns(&table) {
             let statistics = &column.statistics;
-            // Arrays as they are written, not as they are held.
-            let text = |it: &Value| match column.data_type.element() {
-                Some(_) => numeric::cast(it, column.data_type, DataType::Text)
-                    .map_or_else(|_| it.to_string(), |it| it.to_string()),
-                None => it.to_string(),
+            // Arrays and numbers of any scale as they are written, not as they are held.
+            let text = |it: &Value| {
+                let written = || numeric::cast(it, column.data_type, DataType::Text);
+                match (column.data_type, column.data_type.element()) {
+                    (DataType::Numeric, _) => match written() {
+                        Ok(Value::Text(text)) => text.to_string(),
+                        _ => it.to_string(),
+                    },
+                    (_, Some(_)) => written().map_or_else(|_| it.to_string(), |it| it.to_string()),
+                    _ => it.to_string(),
+                }
             };
             let bound = |it: &Option<Value>| match it {
                 Some(it) if reads => text(it),

@@ -174,6 +174,7 @@ pub fn equality_chains(left: DataType, right: DataType) -> bool {
         DataType::Jsonb => 15,
         DataType::Struct(_) | DataType::Map(_) => 16,
         DataType::Enum(_) => 17,
+        DataType::Numeric => 18,
     };
     kind(left) == kind(right)
 }

@@ -1,7 +1,8 @@
 //! Aggregates over distinct values as two groupings: by the keys and the value, then by the keys. The first drops
 //! repeated values while it merges what the workers found, all of them in parallel, and needs no sets within groups.
 
-use plan::{Aggregate, AggregateFunction, Expr, Sink};
+use plan::{Aggregate, AggregateFunction, Expr, ExprKind, Function, Sink};
+use types::DataType;
 
 /// The two groupings of one with DISTINCT; the second reads the rows of the first. `None` when there is nothing to gain:
 /// no DISTINCT, several columns with it, or another aggregate that cannot be put together from parts.
@@ -13,7 +14,7 @@ pub(super) fn two_levels(
 ) -> Option<(Sink, Sink)> {
     let mut distinct = aggregates.iter().filter(|it| it.distinct);
     let first = distinct.next().filter(|it| is_of_value(it))?;
-    let value = first.argument.as_ref()?;
+    let value = first.argument.as_ref().filter(|it| is_told_apart(it))?;
     if distinct.any(|it| it.argument.as_ref() != Some(value) || !is_of_value(it)) {
         return None;
     }
@@ -39,6 +40,12 @@ pub(super) fn two_levels(
     ))
 }
 
+/// Whether values are equal where they are held alike alone: of numbers of any scale those without zeros at their end.
+fn is_told_apart(value: &Expr) -> bool {
+    let is_key = matches!(value.kind, ExprKind::Call { function: Function::TrimScale, .. });
+    value.data_type != DataType::Numeric || is_key
+}
+
 /// Whether an aggregate looks at its first argument alone, in any order.
 fn is_of_value(it: &Aggregate) -> bool {
     it.rest.is_empty() && it.order.is_empty()
@@ -46,8 +53,6 @@ fn is_of_value(it: &Aggregate) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use types::DataType;
-
     use super::*;
 
     fn aggregate(function: AggregateFunction, distinct: bool, argument: usize) -> Aggregate {

@@ -138,8 +138,20 @@ pub(super) fn expr(it: &Expr, names: &[String]) -> String {
     }
 }
 
-/// A value as SQL has it; of an array, not as it is held.
+/// A value as SQL has it; of an array or a number of any scale, not as it is held.
 fn literal(value: &Value, of: DataType) -> String {
+    if let (Value::Text(held), DataType::Numeric) = (value, of) {
+        let mut text = String::new();
+        // Where all numbers end that are equal to one.
+        match held.strip_suffix(numeric::number::END_OF_EQUALS) {
+            Some(key) => {
+                text.push_str("behind ");
+                numeric::number::written(key, &mut text);
+            }
+            None => numeric::number::written(held, &mut text),
+        }
+        return text;
+    }
     let shown = match of {
         DataType::Array(_) | DataType::Enum(_) => numeric::cast(value, of, DataType::Text).ok(),
         _ => None,

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Kind, kind};
+use crate::numeric::number::Number;
 use crate::numeric::{self, parse_literal, spelling};
 use crate::{DataType, SqlError, SqlResult, SqlState, Value};
 
@@ -85,6 +86,7 @@ pub(crate) fn scalar(json: &str, to: DataType) -> SqlResult<Value> {
         (Kind::Null, _) => Ok(Value::Null),
         (Kind::Boolean, DataType::Boolean) => Ok(Value::Boolean(json == "true")),
         (Kind::Number, _) if to.is_float() => Ok(Value::Float(spelling::float(json, to)?)),
+        (Kind::Number, DataType::Numeric) => Ok(Value::Text(Number::parse(json)?.held()?.into())),
         (Kind::Number, _) if to.is_exact() => {
             let (value, own) = parse_literal(json)?;
             numeric::cast(&value, own, to)

@@ -7,6 +7,7 @@ use super::errors::{
 };
 use super::interval::Interval;
 use super::interval_text::{self, Fields};
+use super::number::{self, Number};
 use super::types::{is_assignable, is_castable};
 use super::{bytes, datetime, decimal, float, format, spelling, uuid};
 use crate::{DataType, SqlError, SqlResult, Value, Zone, array, json, structs};
@@ -159,7 +160,11 @@ fn text_of<'a>(value: &'a Value, from: DataType, zone: &Zone) -> SqlResult<Cow<'
         Value::Text(it)
             if !matches!(
                 from,
-                DataType::Bytea | DataType::Array(_) | DataType::Struct(_) | DataType::Map(_)
+                DataType::Bytea
+                    | DataType::Array(_)
+                    | DataType::Struct(_)
+                    | DataType::Map(_)
+                    | DataType::Numeric
             ) =>
         {
             Cow::Borrowed(it)
@@ -184,6 +189,7 @@ fn converted(value: &Value, from: DataType, to: DataType) -> SqlResult<Value> {
         (Value::Text(it), _) if from == DataType::Bytea => number_of_bytes(it, to),
         (Value::Text(it), DataType::Json) if from == DataType::Jsonb => Ok(Value::Text(it.clone())),
         (Value::Text(it), _) if from == DataType::Jsonb && !to.is_json() => json::scalar(it, to),
+        (Value::Text(it), _) if from == DataType::Numeric => of_number(it, to),
         (Value::Text(it), _) => parse(it, to),
         (Value::Integer(_), DataType::Enum(_)) => parse(&text_of(value, from, &Zone::utc())?, to),
         (Value::Integer(it), DataType::Bytea) => Ok(bytes_of_number(*it, from)),
@@ -203,6 +209,15 @@ fn converted(value: &Value, from: DataType, to: DataType) -> SqlResult<Value> {
         (Value::Decimal { unscaled, scale }, _) if to.is_float() => {
             Ok(Value::Float(float::of_exact(*unscaled, *scale, single)))
         }
+        (Value::Integer(it), DataType::Numeric) => {
+            Ok(Value::Text(number::of_integer(i128::from(*it), 0).into()))
+        }
+        (Value::Decimal { unscaled, scale }, DataType::Numeric) => {
+            Ok(Value::Text(number::of_integer(*unscaled, (*scale).into()).into()))
+        }
+        (Value::Float(it), DataType::Numeric) => {
+            held_number(&Number::of_float(*it, from == DataType::Real)?)
+        }
         (Value::Float(it), DataType::Real) => Ok(Value::Float(float::to_single(*it)?)),
         (Value::Float(it), DataType::Double) => Ok(Value::Float(*it)),
         (Value::Float(it), _) if to.is_exact() => {
@@ -220,6 +235,23 @@ fn converted(value: &Value, from: DataType, to: DataType) -> SqlResult<Value> {
         }
         _ => Err(mismatch(value, from)),
     }
+}
+
+/// What holds a number of any scale as a value of another type.
+fn of_number(held: &str, to: DataType) -> SqlResult<Value> {
+    match to {
+        DataType::Numeric => Ok(Value::Text(held.into())),
+        _ if to.is_float() => number::float_of(held, to == DataType::Real).map(Value::Float),
+        _ => exact_value(number::exact_of(held, to)?, to),
+    }
+}
+
+/// A number of any scale as a value.
+///
+/// # Errors
+/// 22003 for more digits than there may be.
+fn held_number(it: &Number) -> SqlResult<Value> {
+    Ok(Value::Text(it.held()?.into()))
 }
 
 /// An interval as a value.
@@ -283,6 +315,7 @@ fn parse(text: &str, to: DataType) -> SqlResult<Value> {
         DataType::Timestamp => Ok(Value::Timestamp(datetime::parse_timestamp(text)?)),
         DataType::Time => Ok(Value::Integer(datetime::parse_time(text)?)),
         DataType::Interval => Ok(held_interval(interval_text::parse(text, Fields::default())?)),
+        DataType::Numeric => held_number(&Number::parse(text)?),
         DataType::Uuid => Ok(Value::Text(uuid::parse(text)?.into())),
         DataType::Bytea => Ok(Value::Text(bytes::parse(text)?.into())),
         DataType::Json => json::check(text).map(|_| Value::Text(text.into())),

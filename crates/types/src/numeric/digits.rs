@@ -4,7 +4,7 @@ use super::decimal::power_of_ten;
 
 /// The digits of a written number.
 #[derive(Debug)]
-pub(super) struct Digits {
+pub(in crate::numeric) struct Digits {
     negative: bool,
     /// Values of the digits, most significant first.
     digits: Vec<u8>,
@@ -54,6 +54,21 @@ impl Digits {
         let some = !digits.is_empty();
         let has_point = point.is_some();
         some.then_some(Self { negative, digits, fraction, base, has_point, exponent })
+    }
+
+    /// Whether a minus stands before them.
+    pub fn is_negative(&self) -> bool {
+        self.negative
+    }
+
+    /// Their values, most significant first.
+    pub fn digits(&self) -> &[u8] {
+        &self.digits
+    }
+
+    /// What they count in: of all but 10 the number is whole.
+    pub fn base(&self) -> u8 {
+        self.base
     }
 
     /// Whether it is spelt as an integer.

@@ -28,7 +28,7 @@ fn is_temporal(of: DataType) -> bool {
 /// The type's name without its length, as messages on input spell it.
 fn input_name(of: DataType) -> String {
     match of {
-        DataType::Decimal { .. } => "numeric".into(),
+        DataType::Decimal { .. } | DataType::Numeric => "numeric".into(),
         DataType::Timestamp => "timestamp".into(),
         DataType::Time => "time".into(),
         _ => type_name(of),

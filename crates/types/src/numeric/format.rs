@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::interval::Interval;
 use super::interval_text;
-use super::{bytes, datetime};
+use super::{bytes, datetime, number as numbers};
 use crate::{DataType, Element, Value, Zone, array, structs};
 
 /// Appends what a column of an exact type stores: an integer, the unscaled digits of a decimal, days, microseconds.
@@ -24,6 +24,7 @@ pub fn number(value: i128, data_type: DataType, out: &mut String) {
 pub fn text(held: &str, data_type: DataType, out: &mut String) {
     match data_type {
         DataType::Bytea => bytes::format(held, out),
+        DataType::Numeric => numbers::written(held, out),
         DataType::Array(it) => array(held, it, &Zone::utc(), out),
         DataType::Struct(_) | DataType::Map(_) => {
             structs::format(held, data_type, &Zone::utc(), out);

@@ -3,10 +3,11 @@
 //! Key decision: the rules stand here once and are PostgreSQL's. The binder, constant folding, vectorised expressions and the
 //! loaders call them; kernels that compute on columns are tested against these functions, value by value.
 //!
-//! Where PostgreSQL's `numeric` is unlimited, [`DataType::Decimal`](crate::DataType::Decimal) has 38 digits; a result that
-//! needs more is an error (22003), and only digits behind the point that no type of 38 digits holds are rounded away.
+//! PostgreSQL's `numeric` with digits is [`DataType::Decimal`](crate::DataType::Decimal) of 38 digits, computed in integers: a
+//! result that needs more is an error (22003), and only digits behind the point that no type of 38 digits holds are rounded
+//! away. Without digits it is [`DataType::Numeric`](crate::DataType::Numeric), which has no such limit (`number`).
 //!
-//! Reading order: `types` (which type a result has), `operate` and `cast` (values), `decimal`, `float`, `datetime` (what they
+//! Reading order: `types` (which type a result has), `operate` and `cast` (values), `decimal`, `number`, `float`, `datetime` (what they
 //! are made of), `spelling` and `format` (text), `errors`.
 //!
 //! - Invariant: nothing here panics on any value of any type.
@@ -22,6 +23,7 @@ pub mod format;
 pub mod interval;
 pub mod interval_text;
 mod interval_unit;
+pub mod number;
 mod operate;
 pub mod spelling;
 mod types;

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use super::cast::{cast, exact_value};
 use super::decimal::Exact;
 use super::errors::{division_by_zero, no_operator, out_of_range};
+use super::number::{self, Number};
 use super::spelling::smallest_integer;
 use super::types::{Arithmetic, arithmetic_type, comparison_type};
 use super::{decimal, float};
@@ -27,6 +28,10 @@ pub fn arithmetic(
     if result.is_float() {
         let (a, b) = (as_float(left)?, as_float(right)?);
         return Ok(Value::Float(float::arithmetic(op, a, b, result == DataType::Real)?));
+    }
+    if result == DataType::Numeric {
+        let number = as_number(left)?.arithmetic(op, &as_number(right)?)?;
+        return Ok(Value::Text(number.held()?.into()));
     }
     let (a, b) = (as_exact(left)?, as_exact(right)?);
     if matches!(op, Arithmetic::Divide | Arithmetic::Modulo) && b.unscaled == 0 {
@@ -52,6 +57,10 @@ pub fn negate(value: &Value, data_type: DataType) -> SqlResult<(Value, DataType)
     let negated = match value {
         Value::Null => return Ok((Value::Null, data_type)),
         Value::Float(it) => return Ok((Value::Float(-it), data_type)),
+        Value::Text(_) => {
+            let negated = as_number((value, data_type))?.negated();
+            return Ok((Value::Text(negated.held()?.into()), data_type));
+        }
         _ => -as_exact((value, data_type))?.unscaled,
     };
     let least = |it: i64| negated == i128::from(it) && data_type.scale() == 0;
@@ -76,6 +85,9 @@ pub fn compare(left: (&Value, DataType), right: (&Value, DataType)) -> SqlResult
     if common.is_float() {
         return Ok(Some(float::compare(as_float(left)?, as_float(right)?)));
     }
+    if common == DataType::Numeric {
+        return Ok(Some(as_number(left)?.compare(&as_number(right)?)));
+    }
     if common.is_numeric() {
         return Ok(Some(as_exact(left)?.compare(as_exact(right)?)));
     }
@@ -93,6 +105,17 @@ fn as_float((value, data_type): (&Value, DataType)) -> SqlResult<f64> {
         Value::Float(it) => Ok(*it),
         Value::Integer(it) => Ok(float::of_exact(i128::from(*it), 0, false)),
         Value::Decimal { unscaled, scale } => Ok(float::of_exact(*unscaled, *scale, false)),
+        Value::Text(held) if data_type == DataType::Numeric => number::float_of(held, false),
+        _ => Err(mismatch(value, data_type)),
+    }
+}
+
+/// A number that is exact as one of any scale.
+fn as_number((value, data_type): (&Value, DataType)) -> SqlResult<Number> {
+    match value {
+        Value::Text(held) if data_type == DataType::Numeric => number::of_held(held),
+        Value::Integer(it) => Ok(Number::of_exact(i128::from(*it), 0)),
+        Value::Decimal { unscaled, scale } => Ok(Number::of_exact(*unscaled, *scale)),
         _ => Err(mismatch(value, data_type)),
     }
 }

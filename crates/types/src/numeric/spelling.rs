@@ -3,6 +3,7 @@
 use super::decimal;
 use super::digits::Digits;
 use super::errors::{invalid_text, not_a_number, text_out_of_range};
+use super::number::Number;
 use super::types::MAX_DIGITS;
 use crate::{DataType, SqlError, SqlResult, SqlState, Value};
 
@@ -67,23 +68,17 @@ pub fn float(text: &str, to: DataType) -> SqlResult<f64> {
 }
 
 /// A number as SQL spells it: `1`, `2.50`, `1e3`, `.5`, `1_000`, `0x1F`, `0o17`, `0b1`. INTEGER or BIGINT where it has neither
-/// point nor exponent and fits, else DECIMAL with the digits that are written.
+/// point nor exponent and fits, else DECIMAL with the digits that are written, or NUMERIC where there are more than it holds.
 ///
 /// # Errors
-/// 42601 for what is no number; 22003 where DECIMAL's 38 digits do not hold it.
+/// 42601 for what is no number; 22003 for more digits than NUMERIC holds.
 pub fn parse_literal(text: &str) -> SqlResult<(Value, DataType)> {
     let syntax = || SqlError::new(SqlState::SYNTAX, format!("\"{text}\" is not a number"));
     let digits = Digits::parse(text).ok_or_else(syntax)?;
-    let too_long = || {
-        SqlError::new(
-            SqlState::NUMERIC_OUT_OF_RANGE,
-            format!("the number {text} has more than {MAX_DIGITS} digits"),
-        )
-        .with_hint(format!("write '{text}'::DOUBLE PRECISION for a float"))
+    let scale = u8::try_from(digits.scale().max(0)).ok().filter(|&it| it <= MAX_DIGITS);
+    let Some((scale, unscaled)) = scale.and_then(|it| Some((it, digits.at_scale(it)?))) else {
+        return of_any_scale(&digits);
     };
-    let scale = digits.scale().max(0);
-    let scale = u8::try_from(scale).ok().filter(|&it| it <= MAX_DIGITS).ok_or_else(too_long)?;
-    let unscaled = digits.at_scale(scale).ok_or_else(too_long)?;
     if digits.is_whole()
         && let Some(integer) = smallest_integer(unscaled)
     {
@@ -92,9 +87,14 @@ pub fn parse_literal(text: &str) -> SqlResult<(Value, DataType)> {
     let count = unscaled.unsigned_abs().checked_ilog10().map_or(1, |it| it + 1);
     let precision = u8::try_from(count).unwrap_or(u8::MAX).max(scale).max(1);
     if precision > MAX_DIGITS {
-        return Err(too_long());
+        return of_any_scale(&digits);
     }
     Ok((Value::Decimal { unscaled, scale }, DataType::Decimal { precision, scale }))
+}
+
+/// A constant of more digits than DECIMAL has.
+fn of_any_scale(digits: &Digits) -> SqlResult<(Value, DataType)> {
+    Ok((Value::Text(Number::of_digits(digits)?.held()?.into()), DataType::Numeric))
 }
 
 /// INTEGER or BIGINT, whichever is the smaller that holds it.
@@ -116,6 +116,9 @@ mod tests {
         let integer = |it| Ok((Value::Integer(it), DataType::Integer));
         let bigint = |it| Ok((Value::Integer(it), DataType::BigInt));
         let nines = "9".repeat(38);
+        let numeric = |it: &str| {
+            Ok((Value::Text(Number::parse(it).unwrap().held().unwrap().into()), DataType::Numeric))
+        };
         let cases = [
             ("1", integer(1)),
             ("2147483647", integer(2147483647)),
@@ -140,8 +143,9 @@ mod tests {
             (&nines, decimal(10_i128.pow(38) - 1, 38, 0)),
             ("1e37", decimal(10_i128.pow(37), 38, 0)),
             ("0e99", decimal(0, 1, 0)),
-            ("1e38", Err("22003")),
-            ("1e-39", Err("22003")),
+            ("1e38", numeric("1e38")),
+            ("1e-39", numeric("1e-39")),
+            ("1e131072", Err("22003")),
             ("1e9999999999999999999999", Err("22003")),
             ("1e-9999999999999999999999", Err("22003")),
             ("1__0", Err("42601")),

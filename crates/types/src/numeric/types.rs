@@ -77,6 +77,9 @@ pub fn arithmetic_type(op: Arithmetic, left: DataType, right: DataType) -> Optio
         let result = if single { DataType::Real } else { DataType::Double };
         return (op != Arithmetic::Modulo).then_some(result);
     }
+    if left == DataType::Numeric || right == DataType::Numeric {
+        return Some(DataType::Numeric);
+    }
     if let Some(integer) = wider_integer(left, right) {
         return Some(integer);
     }
@@ -111,7 +114,7 @@ pub fn sum_type(of: DataType) -> Option<DataType> {
         DataType::Decimal { precision, scale } => {
             Some(DataType::Decimal { precision: (precision + 10).min(MAX_DIGITS), scale })
         }
-        DataType::Real | DataType::Double => Some(of),
+        DataType::Real | DataType::Double | DataType::Numeric => Some(of),
         _ => None,
     }
 }
@@ -121,6 +124,9 @@ pub fn sum_type(of: DataType) -> Option<DataType> {
 pub fn average_type(of: DataType) -> Option<DataType> {
     if of.is_float() {
         return Some(DataType::Double);
+    }
+    if of == DataType::Numeric {
+        return Some(of);
     }
     let (_, scale) = digits(of)?;
     Some(DataType::Decimal { precision: MAX_DIGITS, scale: QUOTIENT_DIGITS.max(scale) })
@@ -171,6 +177,9 @@ fn common_number(a: DataType, b: DataType) -> Option<DataType> {
     }
     if a == DataType::Real || b == DataType::Real {
         return Some(DataType::Real);
+    }
+    if a == DataType::Numeric || b == DataType::Numeric {
+        return Some(DataType::Numeric);
     }
     if let Some(integer) = wider_integer(a, b) {
         return Some(integer);
@@ -327,8 +336,9 @@ pub fn is_implicit(from: DataType, to: DataType) -> bool {
         DataType::Integer => Some(1),
         DataType::BigInt => Some(2),
         DataType::Decimal { .. } => Some(3),
-        DataType::Real => Some(4),
-        DataType::Double => Some(5),
+        DataType::Numeric => Some(4),
+        DataType::Real => Some(5),
+        DataType::Double => Some(6),
         _ => None,
     };
     match (from, to) {
@@ -363,7 +373,7 @@ mod tests {
         PLAIN.into_iter().chain([label, label.array().unwrap()]).collect()
     }
 
-    const PLAIN: [DataType; 41] = [
+    const PLAIN: [DataType; 43] = [
         DataType::Null,
         DataType::Boolean,
         DataType::SmallInt,
@@ -380,6 +390,8 @@ mod tests {
         DataType::Decimal { precision: 38, scale: 10 },
         DataType::Decimal { precision: 38, scale: 16 },
         DataType::Decimal { precision: 38, scale: 38 },
+        DataType::Numeric,
+        DataType::Array(crate::Element::Numeric),
         DataType::Date,
         DataType::Timestamp,
         DataType::TimestampTz,

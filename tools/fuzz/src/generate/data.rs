@@ -50,6 +50,22 @@ pub fn constant(draw: &mut Draw, kind: Kind, edges: usize) -> String {
     match kind {
         Kind::SmallInt | Kind::Integer | Kind::BigInt => integer(draw, kind, edge),
         Kind::Decimal(precision, scale) => decimal(draw, precision, scale, edge),
+        Kind::Numeric => {
+            let edges = [
+                "NaN",
+                "Infinity",
+                "-Infinity",
+                "1e60",
+                "-1e-50",
+                "123456789012345678901234567890.5",
+            ];
+            let usual = [
+                "0", "0.00", "1", "1.0", "1.5", "1.50", "2.5", "-1", "-0.500", "0.1", "10.25", "3",
+                "12",
+            ];
+            let text = if edge { *draw.pick(&edges) } else { *draw.pick(&usual) };
+            format!("CAST('{text}' AS NUMERIC)")
+        }
         Kind::Real | Kind::Double => {
             let edges = ["1e10", "-1e10", "0.1", "0.3", "1e-5", "123456.789"];
             let usual = ["0.0", "0.5", "1.0", "1.5", "-0.25", "2.0", "-1.0", "3.0", "100.25"];

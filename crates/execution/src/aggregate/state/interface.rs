@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use plan::AggregateFunction;
-use types::SqlResult;
+use types::{DataType, SqlResult};
 
 use super::rows::StateRows;
 use crate::Vector;
@@ -31,8 +31,11 @@ pub(super) fn same_kind<T: 'static>(other: &dyn GroupStates) -> &T {
     other.as_any().downcast_ref().expect("invariant: states of one aggregate are of one kind")
 }
 
-/// Whether a function keeps states of its own.
-pub(crate) fn has_states(function: AggregateFunction) -> bool {
+/// Whether a function keeps states of its own of values of a type; sums of numbers of any scale are no accumulator's.
+pub(crate) fn has_states(function: AggregateFunction, of: Option<DataType>) -> bool {
     use AggregateFunction::{AnyValue, Average, Count, Max, Min, Sum};
-    !matches!(function, Count | Sum | Average | Min | Max | AnyValue)
+    match function {
+        Sum | Average => of == Some(DataType::Numeric),
+        _ => !matches!(function, Count | Min | Max | AnyValue),
+    }
 }

@@ -3,7 +3,7 @@
 //! merging, spilling and windows go by the interface.
 //!
 //! Reading order: `interface`, `rows` (what states are fed), `spec`, `collected` (all rows of a group in an order, for `fold`), `chosen` (one row
-//! of an order), `moments` (variances and the like), `bits`, `sketch` (distinct values, about).
+//! of an order), `moments` (variances and the like), `numbers` (the same of numbers of any scale), `bits`, `sketch` (distinct values, about).
 //!
 //! - Invariant: what a group comes to does not depend on how its rows were dealt or merged. Rows that an order leaves alike
 //!   go by their place in the source.
@@ -15,16 +15,19 @@ mod exact;
 mod fold;
 pub(super) mod interface;
 mod moments;
+mod numbers;
 mod rows;
 mod sketch;
 mod spec;
 
 use plan::AggregateFunction;
+use types::DataType;
 
 use self::bits::BitSums;
 use self::chosen::Chosen;
 use self::collected::Collected;
 use self::moments::Moments;
+use self::numbers::Numbers;
 use self::sketch::Sketches;
 use crate::sort::BytesKey;
 
@@ -52,6 +55,7 @@ pub(crate) fn states_of(spec: &StateSpec) -> Box<dyn GroupStates> {
         ApproximateDistinct => Box::new(Sketches::new(spec)),
         _ if spec.distinct => collected(spec),
         BitXor => Box::new(BitSums::new(spec)),
+        _ if spec.shapes[0].data_type == DataType::Numeric => Box::new(Numbers::new(spec)),
         _ => Box::new(Moments::new(spec)),
     }
 }

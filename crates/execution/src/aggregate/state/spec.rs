@@ -1,8 +1,8 @@
 //! What an aggregate with states of its own needs to know of its arguments.
 
-use plan::{AggregateFunction, Expr};
+use plan::{AggregateFunction, Expr, ExprKind, Function};
 use stdx::sync::Arc;
-use types::{SqlError, SqlResult};
+use types::{DataType, SqlError, SqlResult};
 
 use super::interface::has_states;
 use super::rows::StateRows;
@@ -27,10 +27,21 @@ pub(crate) struct StateSpec {
     pub(super) result: ColumnShape,
 }
 
+/// What a value is compared by: of a number of any scale the zeros at its end do not count.
+fn compared(column: Expr) -> Expr {
+    match column.data_type {
+        of @ DataType::Numeric => {
+            let kind = ExprKind::Call { function: Function::TrimScale, arguments: vec![column] };
+            Expr { kind, data_type: of }
+        }
+        _ => column,
+    }
+}
+
 impl StateSpec {
     /// What an aggregate needs of a layout of arguments; `None` of one that has no states of its own.
     pub(crate) fn new(spec: &AggregateSpec, layout: &Layout) -> SqlResult<Option<Self>> {
-        if !has_states(spec.function) {
+        if !has_states(spec.function, spec.argument.map(|it| layout[it].data_type)) {
             return Ok(None);
         }
         let arguments: Vec<usize> = spec.argument.iter().chain(&spec.rest).copied().collect();
@@ -51,7 +62,7 @@ impl StateSpec {
         }
         let key = |&(place, descending, nulls_first): &(usize, bool, bool)| {
             let none = |_| Err(SqlError::internal("a column asks for a subquery"));
-            let column = Expr::column(place, layout[place].data_type);
+            let column = compared(Expr::column(place, layout[place].data_type));
             let key = Compiled::new(&column, layout, &none)?;
             Ok(CompiledSortKey { key, descending, nulls_first })
         };
