@@ -40,9 +40,10 @@ fn without_arguments(name: &str) -> Option<String> {
     Some(text.replace("{database}", DATABASE).replace("{type}", TYPE).replace("{names}", NAMES))
 }
 
-/// The columns of a relation `c` in a schema `n` that come first.
-const DATABASE: &str = "current_database() AS database_name, \
-    (SELECT oid FROM pg_catalog.pg_database) AS database_oid, n.nspname AS schema_name, n.oid AS schema_oid";
+/// The columns of a relation `c` in a schema `n` that come first. What is temporary is in a database of its own there.
+const DATABASE: &str = "CASE WHEN n.nspname LIKE 'pg\\_temp%' THEN 'temp' ELSE current_database() END \
+    AS database_name, CASE WHEN n.nspname LIKE 'pg\\_temp%' THEN 0 \
+    ELSE (SELECT oid FROM pg_catalog.pg_database) END AS database_oid, n.nspname AS schema_name, n.oid AS schema_oid";
 
 /// Of what is from the beginning.
 const NAMES: &str = "n.nspname IN ('pg_catalog', 'information_schema', 'nodewise')";

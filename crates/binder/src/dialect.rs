@@ -8,7 +8,8 @@
 use std::any::{Any, TypeId};
 
 use sqlparser::ast::{
-    BinaryOperator, ColumnOption, DataType, Expr, Ident, Interval, ObjectName, TypedString, Value,
+    self, BinaryOperator, ColumnOption, DataType, Expr, Ident, Interval, ObjectName, TypedString,
+    Value,
 };
 use sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::Keyword;
@@ -202,6 +203,16 @@ fn begun_by_word(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
             let name = parser.parse_identifier();
             Some(name.and_then(|it| parser.parse_function(ObjectName::from(vec![it]))))
         }
+        // The parser knows CURRENT_USER and its kin as functions without parentheses, these not.
+        (behind, _)
+            if !matches!(behind, Token::LParen | Token::Period)
+                && word.quote_style.is_none()
+                && ["current_role", "current_schema"]
+                    .iter()
+                    .any(|it| word.value.eq_ignore_ascii_case(it)) =>
+        {
+            Some(parser.parse_identifier().map(|it| Expr::Function(without_arguments(it))))
+        }
         // Tried as a type, its digits would be lost.
         (Token::LParen, INTERVAL) => {
             parser.advance_token();
@@ -226,6 +237,20 @@ fn begun_by_word(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
 fn constant_of(parser: &mut Parser, data_type: DataType) -> Result<Expr, ParserError> {
     let value = parser.parse_value()?;
     Ok(Expr::TypedString(TypedString { data_type, value, uses_odbc_syntax: false }))
+}
+
+/// A call of a function that is a word.
+fn without_arguments(name: Ident) -> ast::Function {
+    ast::Function {
+        name: ObjectName::from(vec![name]),
+        uses_odbc_syntax: false,
+        parameters: ast::FunctionArguments::None,
+        args: ast::FunctionArguments::None,
+        filter: None,
+        null_treatment: None,
+        over: None,
+        within_group: Vec::new(),
+    }
 }
 
 /// `(digits) '..'` behind INTERVAL, or `(expression) unit`, as DuckDB has it: so many of that unit.

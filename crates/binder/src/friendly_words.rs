@@ -1,4 +1,4 @@
-//! Small forms of DuckDB, brought to what the parser knows: `a // b`, a comma behind the last of a list, `FROM VALUES (1)`, parameters
+//! Small forms of DuckDB, brought to what the parser knows: `a // b`, `a ** b`, a comma behind the last of a list, `FROM VALUES (1)`, parameters
 //! `?`, `GROUP BY *`, and `INSERT INTO t FROM s`.
 //!
 //! Key decision: one pass tells whether there is any of them, as nearly all statements have none.
@@ -19,6 +19,12 @@ pub(crate) fn known_words(tokens: &mut Vec<TokenWithSpan>) {
             Token::Div if is(tokens.get(at + 1), &Token::Div) => {
                 gone.push(at);
                 at += 1;
+            }
+            // Two signs of a product, beside each other, are one of a power.
+            Token::Mul if is(tokens.get(at + 1), &Token::Mul) => {
+                tokens[at].token = Token::Caret;
+                at += 1;
+                gone.push(at);
             }
             Token::Question if begins_operand(at.checked_sub(1).map(|it| &tokens[it].token)) => {
                 parameters += 1;

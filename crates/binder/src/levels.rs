@@ -115,11 +115,22 @@ pub(crate) fn levels(tokens: &[TokenWithSpan]) -> usize {
 /// The most names with periods between them: more than any object and the fields within it have.
 const NAME_PARTS_MAX: usize = 12;
 
-/// Refuses names of very many parts (42601). The parser tries what follows each period twice, so that one of 30 would not end.
-pub(crate) fn names_are_short(tokens: &[TokenWithSpan]) -> SqlResult<()> {
+/// Refuses names without letters, and names of very many parts (42601). The parser tries what follows each period twice, so that
+/// one of 30 would not end.
+pub(crate) fn names_are_sound(tokens: &[TokenWithSpan]) -> SqlResult<()> {
     let mut parts = 0;
     let mut was_period = false;
+    let mut of_table = false;
     for token in tokens {
+        let is_empty = match &token.token {
+            Token::Word(word) => word.value.is_empty(),
+            Token::SingleQuotedString(text) => of_table && text.is_empty(),
+            _ => false,
+        };
+        if is_empty {
+            return Err(SqlError::new(SqlState::SYNTAX, "zero-length delimited identifier"));
+        }
+        of_table = matches!(&token.token, Token::Word(it) if it.keyword == Keyword::TABLE);
         let is_period = token.token == Token::Period;
         match is_period {
             true if !was_period => parts += 1,

@@ -47,6 +47,7 @@ mod keys;
 mod lambda;
 mod levels;
 mod like_words;
+mod listed_aggregates;
 mod lock_words;
 mod macro_words;
 mod macros;

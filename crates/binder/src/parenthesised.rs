@@ -1,6 +1,8 @@
 //! Queries behind two parentheses or more, which the parser takes for expressions: `x IN ((SELECT 1) UNION SELECT 2)` and
 //! `x = ANY ((SELECT 1) LIMIT 1)` are queries, `x IN ((SELECT 1), 2)` is a list.
 //!
+//! What stands behind IN without a parenthesis is a list, one of whose items is meant.
+//!
 //! Key decision: what stands behind a parenthesis is told before anything is parsed, by the first word in it and by what
 //! follows its end. Nothing is parsed twice, so a nest of them takes no longer than its tokens.
 
@@ -27,6 +29,10 @@ pub(crate) fn membership(parser: &mut Parser, left: &Expr) -> Option<Result<Expr
     {
         return Some(member(parser, left, negated));
     }
+    let is_in = negated || is(&first.token, Keyword::IN);
+    if is_in && open.token != Token::LParen && !is(&open.token, Keyword::UNNEST) {
+        return Some(item(parser, left, negated));
+    }
     let compare_op = comparison(&first.token)?;
     let all = is(&second.token, Keyword::ALL);
     let is_some = is(&second.token, Keyword::SOME);
@@ -49,6 +55,19 @@ pub(crate) fn membership(parser: &mut Parser, left: &Expr) -> Option<Result<Expr
             false => Expr::AnyOp { left, compare_op, right, is_some },
         }
     }))
+}
+
+/// `left IN list`, as DuckDB has it.
+fn item(parser: &mut Parser, left: &Expr, negated: bool) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    if negated {
+        parser.advance_token();
+    }
+    let (left, right) = (Box::new(left.clone()), Box::new(parser.parse_subexpr(u8::MAX)?));
+    Ok(match negated {
+        true => Expr::AllOp { left, compare_op: BinaryOperator::NotEq, right },
+        false => Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, is_some: false },
+    })
 }
 
 fn member(parser: &mut Parser, left: &Expr, negated: bool) -> Result<Expr, ParserError> {

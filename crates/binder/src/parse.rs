@@ -11,7 +11,7 @@ use types::{SqlError, SqlResult, SqlState};
 use crate::column::column;
 use crate::data_types::data_type;
 use crate::design::DesignClause;
-use crate::levels::{levels, names_are_short};
+use crate::levels::{levels, names_are_sound};
 use crate::numa::{self, Recognised};
 use crate::row_changes::{changing, locking};
 use crate::statement::{ExplainFormat, ParsedQuery, Statement};
@@ -67,7 +67,7 @@ fn statements(mut tokens: Vec<TokenWithSpan>) -> SqlResult<Vec<Statement>> {
 fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlResult<()> {
     // The parser would step over each blank again and again.
     tokens.retain(|it| !is_blank(&it.token));
-    names_are_short(&tokens)?;
+    names_are_sound(&tokens)?;
     let copy_options = copy_options::take(&mut tokens)?;
     rewrite::abort(&mut tokens);
     rewrite::pragmas(&mut tokens);

@@ -12,7 +12,7 @@ use types::{SqlError, SqlResult};
 
 use crate::dialect::Postgres;
 use crate::syntax::{NESTED_MAX, syntax};
-use crate::{catalog_tables, named_parts, percentile_lists};
+use crate::{catalog_tables, listed_aggregates, named_parts, percentile_lists};
 
 /// The words of PostgreSQL that are quoted as names, of those that tables and columns are often called.
 const QUOTED: [&str; 24] = [
@@ -32,7 +32,8 @@ pub(crate) fn is_known(name: &str) -> bool {
     matches!(
         name,
         "pg_size_pretty" | "quote_ident" | "date_part" | "datepart" | "regexp_extract_all"
-    ) || percentile_lists::takes_share(name)
+    ) || listed_aggregates::takes_aggregate(name)
+        || percentile_lists::takes_share(name)
         || forms(name).is_some()
 }
 
@@ -44,7 +45,8 @@ pub(crate) fn expanded(statement: &mut impl ast::VisitMut) -> SqlResult<()> {
     }
     let flow = visit_expressions_mut(statement, |expr| {
         let Expr::Function(call) = expr else { return ControlFlow::Continue(()) };
-        match of_call(call).map(|text| parsed(&text)) {
+        let made = made_of(call);
+        match made {
             None => ControlFlow::Continue(()),
             Some(Ok(new)) => {
                 *expr = new;
@@ -165,11 +167,26 @@ fn parsed(text: &str) -> SqlResult<Expr> {
     parser.try_with_sql(text).and_then(|mut it| it.parse_expr()).map_err(|it| syntax(&it))
 }
 
-fn of_call(call: &ast::Function) -> Option<String> {
+/// What a call becomes. An aggregate by another name keeps its rows; what is more than that has no OVER and no FILTER.
+fn made_of(call: &mut ast::Function) -> Option<SqlResult<Expr>> {
     if let Some(of_shares) = percentile_lists::expansion(&name_of(call)?, call) {
-        return Some(of_shares);
+        return Some(parsed(&of_shares));
     }
-    let name = name_of(call).filter(|_| call.over.is_none() && call.filter.is_none())?;
+    let (over, filter) = (call.over.take(), call.filter.take());
+    let is_bare = over.is_none() && filter.is_none();
+    match of_call(call).map(|text| parsed(&text)) {
+        Some(Ok(Expr::Function(new))) if !is_bare && new.over.is_none() => {
+            Some(Ok(Expr::Function(ast::Function { over, filter, ..new })))
+        }
+        made => {
+            (call.over, call.filter) = (over, filter);
+            made.filter(|_| is_bare)
+        }
+    }
+}
+
+fn of_call(call: &ast::Function) -> Option<String> {
+    let name = name_of(call)?;
     let ast::FunctionArguments::List(list) = &call.args else { return None };
     if list.duplicate_treatment.is_some() || !list.clauses.is_empty() {
         return None;
@@ -177,6 +194,9 @@ fn of_call(call: &ast::Function) -> Option<String> {
     let arguments = plain(list)?;
     if let Some(of_names) = named_parts::expansion(&name, &arguments) {
         return Some(of_names);
+    }
+    if let Some(of_items) = listed_aggregates::expansion(&name, &arguments) {
+        return Some(of_items);
     }
     let arguments: Vec<String> = arguments.iter().map(|it| it.to_string()).collect();
     expansion(&name, &arguments)
@@ -305,9 +325,12 @@ fn of_values(name: &str) -> Option<&'static [(usize, &'static str)]> {
         "list_select" | "array_select" => {
             &[(2, "list_transform({2}, lambda \"the place\" : ({1})[\"the place\"])")]
         }
-        "list_where" | "array_where" => {
-            &[(2, "list_filter({1}, lambda \"the item\", \"the place\" : ({2})[\"the place\"])")]
-        }
+        "list_where" | "array_where" => &[(
+            2,
+            "(CASE WHEN ({1}) IS NOT NULL THEN list_transform(\
+                 array_positions(CAST({2} AS BOOLEAN[]), TRUE), lambda \"the place\" : \
+                 ({1})[\"the place\"]) END)",
+        )],
         "range" => &[
             (1, "(CASE WHEN ({1}) IS NOT NULL THEN ARRAY(SELECT \"range\" FROM range({1})) END)"),
             (
@@ -323,12 +346,9 @@ fn of_values(name: &str) -> Option<&'static [(usize, &'static str)]> {
         ],
         "list_intersect" | "array_intersect" => &[(
             2,
-            "list_distinct(list_filter({1}, lambda \"the item\" : \
+            "list_distinct(list_filter((CASE WHEN TRUE THEN {1} ELSE {2} END), lambda \"the item\" : \
              list_contains({2}, \"the item\")))",
         )],
-        "favg" => &[(1, "avg(CAST({1} AS DOUBLE PRECISION))")],
-        "fsum" | "sumkahan" | "kahan_sum" => &[(1, "sum(CAST({1} AS DOUBLE PRECISION))")],
-        "geomean" | "geometric_mean" => &[(1, "exp(avg(ln({1})))")],
         // Without any weight it is what floats make of it.
         "weighted_avg" | "wavg" => &[(
             2,
@@ -339,8 +359,7 @@ fn of_values(name: &str) -> Option<&'static [(usize, &'static str)]> {
              WHEN sum(CAST({1} AS DOUBLE PRECISION) * ({2})) < 0 THEN CAST('-Infinity' AS DOUBLE PRECISION) \
              WHEN sum(CAST({1} AS DOUBLE PRECISION) * ({2})) = 0 THEN CAST('NaN' AS DOUBLE PRECISION) END)",
         )],
-        "sem" => &[(1, "(stddev_pop({1}) / sqrt(count({1})))")],
-        _ => return None,
+        _ => return listed_aggregates::of_items(name),
     })
 }
 

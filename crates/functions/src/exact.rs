@@ -134,10 +134,16 @@ pub(crate) fn bits(call: &Call<'_>) -> SqlResult<ArrayRef> {
     }
     let right = call.exact(1)?;
     let is_wide = call.result == DataType::BigInt;
+    let is_huge = matches!(call.result, DataType::Decimal { .. });
     call.map_exact(|row| {
         let (value, other) = (left.at(row), right.at(row));
         let places = other as u32;
         Ok(match call.function {
+            Function::ShiftLeft if is_huge => return shifted(value, other, call.result),
+            Function::ShiftRight if is_huge => match u32::try_from(other) {
+                Ok(places @ 0..127) => value >> places,
+                _ => 0,
+            },
             Function::BitwiseAnd => value & other,
             Function::BitwiseOr => value | other,
             Function::BitwiseXor => value ^ other,
@@ -150,6 +156,16 @@ pub(crate) fn bits(call: &Call<'_>) -> SqlResult<ArrayRef> {
             _ => (value as i32).wrapping_shr(places).into(),
         })
     })
+}
+
+/// A number of 38 digits times a power of two: no bit is lost, as in DuckDB.
+fn shifted(value: i128, places: i128, to: DataType) -> SqlResult<i128> {
+    let places = u32::try_from(places).ok().filter(|it| *it < 127 || value == 0);
+    match (places, value) {
+        (Some(_), 0) => Ok(0),
+        (Some(places), 1..) => value.checked_mul(1 << places).ok_or_else(|| out_of_range(to)),
+        _ => Err(out_of_range(to)),
+    }
 }
 
 /// The greatest common divisor, never negative.

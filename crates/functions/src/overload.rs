@@ -12,6 +12,8 @@ pub(crate) enum Kind {
     Double,
     /// DECIMAL as it is; integers become one.
     Decimal,
+    /// DECIMAL without digits behind the point, and integers, of 38 digits: DuckDB's HUGEINT.
+    Whole,
     /// Any integer as it is.
     AnyInteger,
     /// Any number as it is.
@@ -73,7 +75,7 @@ const fn ruled(
 use crate::{float, scale};
 use Kind::{
     Any, AnyInteger, Boolean, Bytea, Date, Decimal, Double, Integer, Interval, Number, Output,
-    Printed, Text, Time, Timestamp, TimestampTz,
+    Printed, Text, Time, Timestamp, TimestampTz, Whole,
 };
 
 const BOOLEAN: DataType = DataType::Boolean;
@@ -87,6 +89,8 @@ const TIME: DataType = DataType::Time;
 const INTERVAL: DataType = DataType::Interval;
 const BYTEA: DataType = DataType::Bytea;
 const BIGINT: DataType = DataType::BigInt;
+/// The widest whole number.
+const HUGE: DataType = DataType::Decimal { precision: 38, scale: 0 };
 
 /// The parameter lists of a function in order of preference; none for functions whose arguments share one type.
 pub(crate) fn overloads(function: Function) -> &'static [Overload] {
@@ -226,10 +230,17 @@ fn bits(function: Function) -> &'static [Overload] {
     use Function as F;
     match function {
         F::BitwiseAnd | F::BitwiseOr | F::BitwiseXor => {
-            const { &[ruled(&[AnyInteger, AnyInteger], scale::wider_integer)] }
+            const {
+                &[
+                    ruled(&[AnyInteger, AnyInteger], scale::wider_integer),
+                    fixed(&[Whole, Whole], HUGE),
+                ]
+            }
         }
-        F::BitwiseNot => const { &[ruled(&[AnyInteger], scale::first)] },
-        F::ShiftLeft | F::ShiftRight => const { &[ruled(&[AnyInteger, AnyInteger], scale::first)] },
+        F::BitwiseNot => const { &[ruled(&[AnyInteger], scale::first), fixed(&[Whole], HUGE)] },
+        F::ShiftLeft | F::ShiftRight => {
+            const { &[ruled(&[AnyInteger, AnyInteger], scale::first), fixed(&[Whole, Whole], HUGE)] }
+        }
         _ => &[],
     }
 }
@@ -306,6 +317,9 @@ fn of_duckdb(function: Function) -> &'static [Overload] {
         F::JaroSimilarity | F::JaroWinkler => {
             const { &[optional(&[Text, Text, Double], 2, DOUBLE)] }
         }
+        F::Binomial => const { &[fixed(&[Integer, Integer], HUGE)] },
+        F::NextAfter => const { &[fixed(&[Double, Double], DOUBLE)] },
+        F::ParseBytes => const { &[fixed(&[Text], BIGINT)] },
         F::ParseDirname | F::ParseDirpath => const { &[optional(&[Text, Text], 1, TEXT)] },
         F::ParseFilename => {
             const { &[optional(&[Text, Text], 1, TEXT), optional(&[Text, Boolean, Text], 2, TEXT)] }

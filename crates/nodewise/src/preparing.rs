@@ -388,7 +388,9 @@ impl Session {
     ) -> SqlResult<Answer> {
         self.check_free(&name)?;
         let types: Vec<_> = types.iter().map(|it| Some(*it)).collect();
-        let text = Arc::from("a prepared statement");
+        // As in PostgreSQL, the text of PREPARE itself.
+        let running = self.under_way.as_ref().map(|it| it.record.text.trim().to_owned());
+        let text = Arc::from(running.unwrap_or_default());
         let prepared = self.prepare_statement((text, true), Some(statement), &types)?;
         self.prepared.insert(name, prepared);
         Ok(done("PREPARE"))

@@ -483,6 +483,12 @@ functions! {
     /// Whether a text is JSON: of which kind (`value`, `array`, `object` or `scalar`), and whether keys must be unique.
     IsJson = "is_json",
 
+    /// How many sets of so many things there are among others: number of all, number of a set. DECIMAL(38, 0).
+    Binomial = "binom",
+    /// The float that follows one in the direction of another. DOUBLE.
+    NextAfter = "nextafter",
+    /// How many bytes a text with a unit says (`1.5 KB`, `2 MiB`). BIGINT.
+    ParseBytes = "parse_formatted_bytes",
     /// Insertions, deletions, substitutions and swaps that make one text of another. BIGINT.
     DamerauLevenshtein = "damerau_levenshtein",
     /// How many characters of two texts of one length differ. BIGINT.

@@ -12,9 +12,10 @@ use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
-use ::parquet::basic::{Encoding as PageEncoding, LogicalType};
+use ::parquet::basic::{ConvertedType, Encoding as PageEncoding, LogicalType};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::ColumnChunkMetaData;
+use ::parquet::schema::types::ColumnDescriptor;
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType as ArrowType, Field, Schema};
 use stdx::sync::Arc;
@@ -192,8 +193,10 @@ impl ParquetRows {
             .map_err(|what| corrupt(path, "its footer", &what))?
             .map_err(failed)?;
         let hinted = |coded: bool| {
-            let fields: Vec<Field> =
-                found.schema().fields().iter().map(|it| hint(it, coded)).collect();
+            let descriptor = found.metadata().file_metadata().schema_descr();
+            let mut leaves = descriptor.columns().iter().map(|it| is_enum(it));
+            let texts = found.schema().fields().iter().map(|it| with_texts(it, &mut leaves));
+            let fields: Vec<Field> = texts.map(|it| hint(&it, coded)).collect();
             let options = ArrowReaderOptions::new().with_schema(Arc::new(Schema::new(fields)));
             ArrowReaderMetadata::try_new(found.metadata().clone(), options)
                 // A file that cannot be read so is read as it says itself.
@@ -337,6 +340,28 @@ impl RowSource for ParquetRows {
             Err(corrupt(&self.path, &place, &what))
         })
     }
+}
+
+/// Whether a column holds labels, which are texts though Arrow tells their bytes only.
+fn is_enum(leaf: &ColumnDescriptor) -> bool {
+    leaf.logical_type_ref() == Some(&LogicalType::Enum)
+        || leaf.converted_type() == ConvertedType::ENUM
+}
+
+/// A field whose bytes are texts where they are labels: `labels` tells it of each leaf, in their order.
+fn with_texts(field: &Field, labels: &mut dyn Iterator<Item = bool>) -> Field {
+    let mut inner = |it: &Arc<Field>| Arc::new(with_texts(it, labels));
+    let data_type = match field.data_type() {
+        ArrowType::Struct(fields) => ArrowType::Struct(fields.iter().map(inner).collect()),
+        ArrowType::List(item) => ArrowType::List(inner(item)),
+        ArrowType::LargeList(item) => ArrowType::LargeList(inner(item)),
+        ArrowType::Map(entries, sorted) => ArrowType::Map(inner(entries), *sorted),
+        leaf => match (labels.next(), leaf) {
+            (Some(true), ArrowType::Binary) => ArrowType::Utf8,
+            _ => leaf.clone(),
+        },
+    };
+    field.clone().with_data_type(data_type)
 }
 
 /// How a field should be read: fewer bytes per value than what the file asks for.

@@ -310,3 +310,28 @@ fn a_load_tells_its_progress_and_can_be_cancelled() {
     }
     let _ = StringArray::from(Vec::<&str>::new());
 }
+
+#[test]
+fn labels_of_other_writers_are_texts() {
+    let message = "message m { required binary label (ENUM); required binary raw; \
+                   required group s { required binary label (ENUM); } }";
+    let schema = Arc::new(parquet::schema::parser::parse_message_type(message).unwrap());
+    let scratch = Scratch::new("labels");
+    let file = File::create(scratch.path()).unwrap();
+    let mut writer =
+        parquet::file::writer::SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    while let Some(mut column) = group.next_column().unwrap() {
+        let values = [parquet::data_type::ByteArray::from("sad")];
+        let typed = column.typed::<parquet::data_type::ByteArrayType>();
+        typed.write_batch(&values, None, None).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+    let (columns, rows) = parquet_schema(scratch.path()).unwrap();
+    let types: Vec<DataType> = columns.iter().map(|it| it.data_type).collect();
+    assert_eq!(rows, 1);
+    assert_eq!(types[..2], [DataType::Text, DataType::Bytea]);
+    assert_eq!(types[2].to_string(), "STRUCT(label TEXT)");
+}

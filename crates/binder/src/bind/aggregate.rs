@@ -6,7 +6,7 @@ use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
-use super::aggregate_names::is_ordered_set;
+use super::aggregate_names::{is_ordered_set, type_of_null};
 use super::aggregate_types::{Given, wrong_arguments};
 use super::coercion::fold_cast;
 use super::errors::{at, unsupported};
@@ -216,8 +216,11 @@ impl<'a> Binder<'a> {
                     return self.of_whole_row(name, row, counts && !distinct, whole).map(Some);
                 }
                 let bound = self.expr(expr)?;
-                match bound.data_type {
-                    DataType::Null => self.coerce(bound, DataType::Text, expr).map(Some),
+                match (&bound.kind, bound.data_type) {
+                    (ExprKind::Literal(Value::Null), DataType::Null) => {
+                        self.coerce_unknown(bound, type_of_null(function, name)).map(Some)
+                    }
+                    (_, DataType::Null) => self.coerce(bound, DataType::Text, expr).map(Some),
                     _ => Ok(Some(bound)),
                 }
             }

@@ -1,6 +1,7 @@
 //! The aggregate functions by name.
 
 use plan::AggregateFunction;
+use types::DataType;
 
 /// The aggregate functions by name. Those that DuckDB alone has are marked.
 pub(super) const NAMES: &[(&str, AggregateFunction)] = &[
@@ -87,6 +88,29 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The aggregate function of a name.
 pub(super) fn by_name(name: &str) -> Option<AggregateFunction> {
     NAMES.iter().find(|it| it.0 == name).map(|it| it.1)
+}
+
+/// The type that NULL without one has as the argument of an aggregate: PostgreSQL cannot tell which sum is meant, as DuckDB
+/// does.
+pub(super) fn type_of_null(function: AggregateFunction, name: &str) -> DataType {
+    use AggregateFunction as A;
+    match (function, name) {
+        (_, "bool_and" | "bool_or" | "every" | "count_if" | "countif") => DataType::Boolean,
+        (
+            A::Sum
+            | A::Average
+            | A::BitAnd
+            | A::BitOr
+            | A::BitXor
+            | A::VariancePopulation
+            | A::VarianceSample
+            | A::DeviationPopulation
+            | A::DeviationSample
+            | A::PercentileContinuous,
+            _,
+        ) => DataType::Integer,
+        _ => DataType::Text,
+    }
 }
 
 /// Whether a name is one of PostgreSQL's ordered-set aggregates.

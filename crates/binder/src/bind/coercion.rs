@@ -6,7 +6,7 @@ use plan::{Expr, ExprKind};
 use sqlparser::ast::Spanned;
 use types::array::Items;
 use types::numeric::{self, common_type, interval};
-use types::{DataType, Element, SqlError, SqlResult, SqlState, Value, structs};
+use types::{DataType, Element, SqlError, SqlResult, SqlState, Value, Zone, structs};
 
 use super::Binder;
 use super::errors::at;
@@ -107,13 +107,27 @@ impl Binder<'_> {
 
     /// A constant as a value of a type, in the time zone of the session where it names none.
     pub(super) fn read(&mut self, value: &Value, to: DataType) -> SqlResult<Value> {
+        self.read_by(numeric::cast_in, value, to)
+    }
+
+    /// The same, with NULL in the place of what is no value of the type.
+    pub(super) fn try_read(&mut self, value: &Value, to: DataType) -> SqlResult<Value> {
+        self.read_by(numeric::try_cast_in, value, to)
+    }
+
+    fn read_by(
+        &mut self,
+        cast: fn(&Value, DataType, DataType, &Zone) -> SqlResult<Value>,
+        value: &Value,
+        to: DataType,
+    ) -> SqlResult<Value> {
         let zone = self.environment.session.zone();
         if let (DataType::TimestampTz, Value::Text(text)) = (to, value)
             && !numeric::datetime::names_zone(text)
         {
             self.is_stable = false;
         }
-        numeric::cast_in(value, DataType::Text, to, &zone)
+        cast(value, DataType::Text, to, &zone)
     }
 
     /// A constant or a parameter of unknown type as a value of a type.

@@ -72,9 +72,16 @@ impl<'a> Binder<'a> {
         Some(self.as_type(failing, operand, to))
     }
 
-    /// A value as a type, NULL where it does not convert.
+    /// A text as a type, NULL where it or any part of it does not convert.
     pub(super) fn tried(&mut self, operand: Expr, to: DataType) -> SqlResult<Expr> {
-        self.as_type(Failing::IsNull, operand, to)
+        if let ExprKind::Literal(value) = &operand.kind {
+            return read(self.read(value, to), to, Failing::IsNull);
+        }
+        // The third argument says that parts do not stand for themselves.
+        let whole = Expr::literal(Value::Boolean(true), DataType::Boolean);
+        let arguments = vec![operand, Expr::literal(Value::Null, to), whole];
+        let kind = ExprKind::Call { function: Function::TryCastToType, arguments };
+        Ok(Expr { kind, data_type: to })
     }
 
     fn as_type(&mut self, failing: Failing, operand: Expr, to: DataType) -> SqlResult<Expr> {
@@ -82,9 +89,10 @@ impl<'a> Binder<'a> {
         if from == DataType::Null {
             return match &operand.kind {
                 // A constant of unknown type is read as the type, and then cut to its length.
-                ExprKind::Literal(value) if !value.is_null() => {
-                    read(self.read(value, to), to, failing)
-                }
+                ExprKind::Literal(value) if !value.is_null() => match failing {
+                    Failing::Raises => read(self.read(value, to), to, failing),
+                    Failing::IsNull => read(self.try_read(value, to), to, failing),
+                },
                 _ => self.coerce_unknown(operand, to),
             };
         }
@@ -110,7 +118,12 @@ impl<'a> Binder<'a> {
 }
 
 fn constant(value: &Value, from: DataType, to: DataType, failing: Failing) -> SqlResult<Expr> {
-    read(numeric::cast(value, from, to), to, failing)
+    match failing {
+        Failing::Raises => read(numeric::cast(value, from, to), to, failing),
+        Failing::IsNull => {
+            read(numeric::try_cast_in(value, from, to, &types::Zone::utc()), to, failing)
+        }
+    }
 }
 
 /// A constant that was converted, or what becomes of one that does not convert.

@@ -5,11 +5,11 @@
 
 use plan::build::compare;
 use plan::relation::{Apply, Attr, AttrSet, JoinRel, Rel, RelJoin, ScanRel};
-use plan::{BinaryOperator, Expr, ExprKind};
+use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
 use sqlparser::ast::{
     self, Ident, JoinConstraint, JoinOperator, ObjectName, TableAlias, TableFactor, TableWithJoins,
 };
-use types::{DataType, SqlError, SqlResult, SqlState, UnreadColumn, names};
+use types::{DataType, SqlError, SqlResult, SqlState, UnreadColumn, Value, names};
 
 use super::errors::{Name, at, suggested, unsupported};
 use super::level::{Clause, Level, apply, one_row, over};
@@ -229,7 +229,8 @@ impl<'a> Binder<'a> {
                 apply(right, left, Apply::Join { outer: true, on: Vec::new() })
             }
             (true, Kind::Semi | Kind::Anti) => {
-                return Err(unsupported("a subquery in ON of SEMI and ANTI JOIN", condition));
+                let partners = over(right, input).filtered(on);
+                self.with_partner(left, partners, kind == Kind::Semi)
             }
             (true, Kind::Full) => {
                 let parts = super::repeated::chain(input.clone())?;
@@ -243,6 +244,18 @@ impl<'a> Binder<'a> {
             }
         };
         Ok((rel, alone.unwrap_or(frame)))
+    }
+
+    /// The rows that have a partner, or those that have none.
+    fn with_partner(&mut self, left: Rel, partners: Rel, wanted: bool) -> Rel {
+        let mark = self.attribute(DataType::Boolean, true);
+        let condition = Expr::literal(Value::Boolean(true), DataType::Boolean);
+        let any = Apply::Any { mark, condition, null_as_false: false };
+        let found = self.column_expr(mark);
+        apply(left, partners, any).filtered(vec![match wanted {
+            true => found,
+            false => plan::build::unary(UnaryOperator::Not, found),
+        }])
     }
 
     fn join_using(

@@ -8,6 +8,7 @@ use plan::{
 use sqlparser::ast;
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
+use super::coercion::fold_cast;
 use super::errors::{at, unsupported};
 use super::level::{Clause, Level, one_row, over};
 use super::scope::Frame as View;
@@ -150,6 +151,10 @@ impl<'a> Binder<'a> {
         let level = Level::new(View::default(), one_row(), Clause::Limit);
         let (bound, level) = self.in_level(level, |this| {
             let bound = this.expr(expr)?;
+            // Any number is rounded to one of rows.
+            if bound.data_type.is_numeric() && bound.data_type != DataType::BigInt {
+                return Ok(fold_cast(bound, DataType::BigInt));
+            }
             this.coerce(bound, DataType::BigInt, expr)
         })?;
         match constant(&bound) {

@@ -11,7 +11,7 @@ use plan::{Aggregate, AggregateFunction, Expr, ExprKind, SortKey, UnaryOperator}
 use sqlparser::ast::{self, Ident, LambdaFunction, OneOrManyWithParens};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
-use super::aggregate_names::{by_name, is_of_json};
+use super::aggregate_names::{by_name, is_of_json, type_of_null};
 use super::aggregate_types::Given;
 use super::coercion::name_of;
 use super::errors::{at, unsupported};
@@ -194,13 +194,17 @@ impl<'a> Binder<'a> {
             let message = format!("aggregate function {name} does not exist");
             at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), whole)
         })?;
+        let untyped = is_untyped(list);
         let list = self.alone(list)?;
+        let list =
+            if untyped { self.list_of(type_of_null(function, name), list, whole)? } else { list };
         let others =
             others.iter().copied().map(|it| self.expr(it)).collect::<SqlResult<Vec<_>>>()?;
         let (list, items) = self.item_rows(list, whole)?;
         let mut given = Given { distinct, ..Given::default() };
         given.arguments.push(self.column_expr(items.value));
-        if name == "string_agg" && others.is_empty() {
+        let joins = function == AggregateFunction::StringAggregate;
+        if joins && others.is_empty() {
             given.arguments.push(Expr::literal(Value::Text(",".into()), DataType::Text));
         }
         given.arguments.extend(others);
@@ -219,6 +223,16 @@ impl<'a> Binder<'a> {
         let aggregate = self.aggregate_of(function, name, given, whole)?;
         let value = self.of_rows(items.rel, aggregate);
         Ok(of_list(list, value))
+    }
+
+    /// A list in which there is nothing but NULL as one of items of a type.
+    fn list_of(&mut self, item: DataType, list: Expr, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        let to = item.array().unwrap_or(item);
+        match list.data_type {
+            DataType::Null => self.coerce_unknown(list, to).map_err(|it| at(it, whole)),
+            from if from == to => Ok(list),
+            _ => Ok(plan::build::cast(list, to)),
+        }
     }
 
     /// A list and its items as rows; a list of no known type is one of texts.
@@ -262,6 +276,16 @@ impl<'a> Binder<'a> {
         let rel = Rel::Aggregate { input, keys: Vec::new(), aggregates, rows: 0.0 };
         self.attach(rel, Apply::Scalar { value, source });
         Expr::column(value, data_type)
+    }
+}
+
+/// Whether a list is NULL, or has nothing but NULL in it, so that its items have no type.
+fn is_untyped(list: &ast::Expr) -> bool {
+    let is_null =
+        |it: &ast::Expr| matches!(it, ast::Expr::Value(it) if it.value == ast::Value::Null);
+    match list {
+        ast::Expr::Array(it) => it.elem.iter().all(is_null),
+        other => is_null(other),
     }
 }
 

@@ -6,7 +6,7 @@
 use plan::build::{cast, null};
 use plan::relation::{Attr, Rel};
 use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, SortKey};
-use sqlparser::ast::{SetExpr, SetOperator, SetQuantifier};
+use sqlparser::ast::{self, SetExpr, SetOperator, SetQuantifier};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::errors::{at, unsupported};
@@ -46,19 +46,36 @@ impl<'a> Binder<'a> {
             chain.push((Operation { operator, all, by_name }, &**right));
             first = left;
         }
-        let mut answer = self.body(first)?;
+        let mut answer = self.operand(first)?;
         let mut rest = chain.into_iter().rev().peekable();
         while let Some((operation, right)) = rest.next() {
-            let mut operands = vec![self.body(right)?];
+            let mut operands = vec![self.operand(right)?];
             // Equal unions that follow each other are one: whether it makes rows distinct is seen at its end.
             while let Some((_, right)) =
                 rest.next_if(|it| operation.operator == SetOperator::Union && it.0 == operation)
             {
-                operands.push(self.body(right)?);
+                operands.push(self.operand(right)?);
             }
             operands.insert(0, answer);
             answer = self.combine(operation, operands, whole)?;
         }
+        Ok(answer)
+    }
+
+    /// An operand. Brackets around it mean nothing, and a column of VALUES with nothing but NULL has no type of its own.
+    fn operand(&mut self, body: &'a SetExpr) -> SqlResult<Answer> {
+        let body = without_brackets(body);
+        let mut answer = self.body(body)?;
+        let SetExpr::Values(values) = body else { return Ok(answer) };
+        let is_null = |row: &ast::Parens<Vec<ast::Expr>>, place: usize| matches!(row.content.get(place), Some(ast::Expr::Value(it)) if it.value == ast::Value::Null);
+        let mut made = Vec::new();
+        for (place, column) in answer.columns.iter_mut().enumerate() {
+            if values.rows.iter().all(|row| is_null(row, place)) {
+                column.attr = self.attribute(DataType::Null, true);
+                made.push((column.attr, null(DataType::Null)));
+            }
+        }
+        answer.rel = mapped(answer.rel, made);
         Ok(answer)
     }
 
@@ -361,6 +378,24 @@ fn difference(left: Expr, right: Expr) -> Expr {
     let (left, right) = (Box::new(left), Box::new(right));
     let kind = ExprKind::Binary { operator: BinaryOperator::Subtract, left, right };
     Expr { kind, data_type: DataType::BigInt }
+}
+
+/// What stands in brackets that no clause follows.
+fn without_brackets(mut body: &SetExpr) -> &SetExpr {
+    while let SetExpr::Query(query) = body {
+        let ast::Query { with, order_by, limit_clause, fetch, locks, .. } = &**query;
+        let is_bare = with.is_none()
+            && order_by.is_none()
+            && limit_clause.is_none()
+            && fetch.is_none()
+            && locks.is_empty();
+        // A chain in brackets is one of its own.
+        if !is_bare || matches!(*query.body, SetExpr::SetOperation { .. }) {
+            break;
+        }
+        body = &query.body;
+    }
+    body
 }
 
 /// The constant of unknown type that an attribute of a relation is, if it is one for all rows.

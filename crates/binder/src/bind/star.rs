@@ -4,7 +4,7 @@ use sqlparser::ast::{self, ExcludeSelectItem, Ident, RenameSelectItem};
 use types::{SqlError, SqlResult, SqlState};
 
 use super::Binder;
-use super::errors::{at, no_column, unsupported};
+use super::errors::{Name, at, no_column, unsupported};
 use super::scope::{Named, is_named};
 use super::upper::Item;
 use crate::syntax::ident;
@@ -29,7 +29,15 @@ impl<'a> Binder<'a> {
         let said = excluded.iter().copied();
         let said = said.chain(renamed.iter().map(|it| &it.ident));
         let said = said.chain(replaced.iter().map(|it| &it.column_name));
+        let mut seen: Vec<String> = Vec::new();
         for name in said {
+            let known = ident(name);
+            if seen.contains(&known) {
+                let message =
+                    format!("column \"{known}\" is named twice in EXCLUDE, REPLACE and RENAME");
+                return Err(at(SqlError::new(SqlState::SYNTAX, message), &Name(name)));
+            }
+            seen.push(known);
             if !columns.iter().any(|it| is_named(name, &it.name)) {
                 return Err(no_column(&ident(name), name));
             }

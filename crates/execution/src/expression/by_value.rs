@@ -14,10 +14,21 @@ struct Converted {
     operand: Node,
     shape: ColumnShape,
     zone: Zone,
+    /// Whether NULL takes the place of what does not convert.
+    tries: bool,
 }
 
 /// Compiles a conversion; `zone` is that of the session, where it may count.
 pub(super) fn converted(operand: Node, to: DataType, zone: Option<&Zone>) -> SqlResult<Node> {
+    conversion(operand, to, zone, false)
+}
+
+/// Compiles a conversion to a type of several values, in which what does not convert is NULL.
+pub(super) fn tried(operand: Node, to: DataType, zone: &Zone) -> SqlResult<Node> {
+    conversion(operand, to, Some(zone), true)
+}
+
+fn conversion(operand: Node, to: DataType, zone: Option<&Zone>, tries: bool) -> SqlResult<Node> {
     let from = operand.shape.data_type;
     if from != DataType::Null && !numeric::is_castable(from, to) {
         return Err(numeric::errors::cannot_cast(from, to));
@@ -30,16 +41,16 @@ pub(super) fn converted(operand: Node, to: DataType, zone: Option<&Zone>) -> Sql
         None => Zone::utc(),
     };
     let facts = Facts::of([&operand]).or_fallible(true);
-    let shape = ColumnShape::computed(to, facts.nullable);
-    Ok(Node::new(shape.clone(), facts, Converted { operand, shape, zone }))
+    let shape = ColumnShape::computed(to, facts.nullable || tries);
+    Ok(Node::new(shape.clone(), facts, Converted { operand, shape, zone, tries }))
 }
 
 impl Kernel for Converted {
     fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
         let vector = self.operand.evaluate(batch)?;
         let (held, to) = (&self.operand.shape, self.shape.data_type);
-        let value =
-            |row| numeric::cast_in(&vector.value(held, row), held.data_type, to, &self.zone);
+        let cast = if self.tries { numeric::try_cast_in } else { numeric::cast_in };
+        let value = |row| cast(&vector.value(held, row), held.data_type, to, &self.zone);
         let values = (0..batch.rows).map(value).collect::<SqlResult<Vec<_>>>()?;
         Ok(vector_of(&values, &self.shape))
     }

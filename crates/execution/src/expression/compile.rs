@@ -139,7 +139,8 @@ impl Compiler<'_> {
         let operand = arguments.first().ok_or_else(|| SqlError::internal("no operand"))?;
         let (operand, zone) = (self.compile(operand)?, self.outside.zone());
         match function {
-            Function::TryCastToType => try_cast::try_cast(operand, to, &zone),
+            // A third argument says that a value converts as a whole or not at all.
+            Function::TryCastToType => try_cast::try_cast(operand, to, &zone, arguments.len() > 2),
             _ => Ok(by_value::of_nested(function, operand, to, &zone)),
         }
     }

@@ -2,6 +2,7 @@
 
 use types::{DataType, SqlResult, Zone};
 
+use super::by_value::tried;
 use super::cast::cast_in;
 use super::node::{Facts, Kernel, Node};
 use crate::{Batch, Bitmap, Vector};
@@ -13,8 +14,13 @@ struct TryCast {
     cast: Node,
 }
 
-/// Compiles TRY_CAST. An error of the operand itself stays one.
-pub(super) fn try_cast(operand: Node, to: DataType, zone: &Zone) -> SqlResult<Node> {
+/// Compiles TRY_CAST. An error of the operand itself stays one. In a value of several parts those are NULL that do not convert,
+/// unless only the whole may.
+pub(super) fn try_cast(operand: Node, to: DataType, zone: &Zone, whole: bool) -> SqlResult<Node> {
+    let has_parts = to.element().is_some() || matches!(to, DataType::Struct(_) | DataType::Map(_));
+    if has_parts && !whole {
+        return tried(operand, to, zone);
+    }
     let cast = cast_in(Node::column(0, operand.shape.clone()), to, Some(zone))?;
     if !cast.facts.fallible {
         return cast_in(operand, to, Some(zone));

@@ -2,6 +2,7 @@
 
 mod difference;
 mod likeness;
+mod numbers;
 mod paths;
 mod slice;
 mod strftime;
@@ -20,6 +21,9 @@ pub(crate) fn kernel(call: &Call<'_>) -> Option<SqlResult<ArrayRef>> {
     Some(match call.function {
         F::DamerauLevenshtein | F::Hamming => likeness::distance(call),
         F::Jaccard | F::JaroSimilarity | F::JaroWinkler => likeness::likeness(call),
+        F::Binomial => numbers::binomial(call),
+        F::NextAfter => numbers::next_after(call),
+        F::ParseBytes => numbers::parsed_bytes(call),
         F::ParseDirname | F::ParseDirpath | F::ParseFilename => paths::part(call),
         F::ParsePath => paths::parts(call),
         F::DateDiff | F::DateSub => difference::between(call),

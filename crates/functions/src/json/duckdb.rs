@@ -119,13 +119,18 @@ pub(super) fn changed(call: &Call<'_>) -> SqlResult<ArrayRef> {
         Function::JsonRemove => Change { replaces: true, makes: false },
         _ => Change { replaces: true, makes: true },
     };
-    call.map_texts(|row, out| {
+    call.map_optional_texts(|row, out| {
         let value = values.value(row);
         let new = new.map(|it| without_blanks(it.value(row))).transpose()?;
         let steps = paths.at(row)?;
+        // Nothing is left without the whole.
+        if steps.is_empty() && call.function == Function::JsonRemove {
+            return Ok(false);
+        }
         let mut made = String::new();
         with_room(&[value], || change.write(value, steps, new.as_deref(), &mut made))?;
-        out.push(&made)
+        out.push(&made)?;
+        Ok(true)
     })
 }
 

@@ -31,6 +31,10 @@ pub(super) fn steps(path: &str) -> SqlResult<Vec<Step>> {
         };
         return Ok(pointer.split('/').map(step).collect());
     }
+    // Nothing at all leads to the whole, as `$` does.
+    if path.is_empty() {
+        return Ok(Vec::new());
+    }
     let Some(mut rest) = path.strip_prefix('$') else {
         return Ok(vec![Step::Key { name: path.to_owned(), may_be_place: false }]);
     };
@@ -61,16 +65,31 @@ fn key<'a>(text: &'a str, path: &str) -> SqlResult<(Step, &'a str)> {
         return Err(of_several(path));
     }
     let (name, rest) = match text.strip_prefix('"') {
-        Some(quoted) => {
-            let end = quoted.find('"').ok_or_else(|| no_path(path))?;
-            (&quoted[..end], &quoted[end + 1..])
+        Some(quoted) => quoted_key(quoted).ok_or_else(|| no_path(path))?,
+        None => {
+            let (name, rest) = text.split_at(text.find(['.', '[']).unwrap_or(text.len()));
+            (name.to_owned(), rest)
         }
-        None => text.split_at(text.find(['.', '[']).unwrap_or(text.len())),
     };
-    if name.is_empty() && !text.starts_with('"') {
+    // The key without letters is reached by `/` alone.
+    if name.is_empty() {
         return Err(no_path(path));
     }
-    Ok((Step::Key { name: name.to_owned(), may_be_place: false }, rest))
+    Ok((Step::Key { name, may_be_place: false }, rest))
+}
+
+/// A key up to the quote that ends it, and what is left; a backslash says that the next letter is meant.
+fn quoted_key(text: &str) -> Option<(String, &str)> {
+    let mut name = String::new();
+    let mut letters = text.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '"' => return Some((name, &text[at + 1..])),
+            '\\' => name.push(letters.next()?.1),
+            other => name.push(other),
+        }
+    }
+    None
 }
 
 /// A place behind a bracket, and what is left.
@@ -80,7 +99,10 @@ fn place<'a>(text: &'a str, path: &str) -> SqlResult<(Step, &'a str)> {
     let step = match inside {
         "*" => return Err(of_several(path)),
         "#" => Step::Behind,
-        it if it.starts_with("#-") => Step::FromEnd(number(&it[2..])?),
+        it if it.starts_with("#-") => match number(&it[2..])? {
+            0 => Step::Behind,
+            back => Step::FromEnd(back),
+        },
         it if it.starts_with('-') => Step::FromEnd(number(&it[1..])?),
         it => Step::Place(number(it)?),
     };
@@ -132,6 +154,7 @@ mod tests {
             ("$.a[1].\"b c\"", Some("2")),
             ("$.a[-1].\"b c\"", Some("2")),
             ("$.a[#-2]", Some("1")),
+            ("", Some(json)),
             ("/a/1/b c", Some("2")),
             ("/3/0", Some("4")),
             ("a", Some("[1, {\"b c\": 2}]")),
@@ -140,7 +163,12 @@ mod tests {
         ] {
             assert_eq!(find(json, &steps(path).unwrap()), found, "{path}");
         }
-        for path in ["$.", "$x", "$[", "$[x]", "$.a[*]", "$..a", "$.*"] {
+        let steps_of =
+            |name: &str| Ok(vec![Step::Key { name: name.to_owned(), may_be_place: false }]);
+        assert_eq!(steps(r#"$."a\"b""#), steps_of("a\"b"));
+        assert_eq!(steps(r#"$."a\\""#), steps_of("a\\"));
+        assert_eq!(steps("$[#-0]"), Ok(vec![Step::Behind]));
+        for path in ["$.\"\"", "$.\"a", "$.", "$x", "$[", "$[x]", "$.a[*]", "$..a", "$.*"] {
             assert!(steps(path).is_err(), "{path}");
         }
     }

@@ -27,6 +27,33 @@ pub fn cast(value: &Value, from: DataType, to: DataType) -> SqlResult<Value> {
 /// # Errors
 /// As of [`cast`].
 pub fn cast_in(value: &Value, from: DataType, to: DataType, zone: &Zone) -> SqlResult<Value> {
+    cast_with(value, from, to, zone, false)
+}
+
+/// As [`cast_in`], with NULL in the place of what is not a value of the type: of an item or a field where only that is none, and else
+/// of the whole.
+///
+/// # Errors
+/// Those of [`cast`] that are not about the value.
+pub fn try_cast_in(value: &Value, from: DataType, to: DataType, zone: &Zone) -> SqlResult<Value> {
+    or_null(cast_with(value, from, to, zone, true), true)
+}
+
+/// NULL in the place of an error about a value, where that is wanted.
+fn or_null(value: SqlResult<Value>, tries: bool) -> SqlResult<Value> {
+    match value {
+        Err(error) if tries && error.state.is_data_exception() => Ok(Value::Null),
+        value => value,
+    }
+}
+
+fn cast_with(
+    value: &Value,
+    from: DataType,
+    to: DataType,
+    zone: &Zone,
+    tries: bool,
+) -> SqlResult<Value> {
     if value.is_null() || from == to {
         return Ok(value.clone());
     }
@@ -34,17 +61,21 @@ pub fn cast_in(value: &Value, from: DataType, to: DataType, zone: &Zone) -> SqlR
         return Err(cannot_cast(from, to));
     }
     if let Value::Text(it) = value {
-        let mut part = |it: &Value, from, to| cast_in(it, from, to, zone);
+        let mut part = |it: &Value, from, to| or_null(cast_with(it, from, to, zone, tries), tries);
         if let Some(made) = structs::cast(it, source(value, from), to, &mut part) {
             return made;
         }
     }
     if let (Some(element), Value::Text(it)) = (to.element(), value) {
         let held = match from.element() {
-            Some(own) => array::converted(it, own, &mut |item| cast_in(item, own, element, zone))?,
+            Some(own) => array::converted(it, own, &mut |item| {
+                or_null(cast_with(item, own, element, zone, tries), tries)
+            })?,
             None => {
-                let mut read =
-                    |item: &str| cast_in(&Value::Text(item.into()), DataType::Text, element, zone);
+                let mut read = |item: &str| {
+                    let item = Value::Text(item.into());
+                    or_null(cast_with(&item, DataType::Text, element, zone, tries), tries)
+                };
                 match to {
                     DataType::Array(it_of) if it_of.is_of_vector() => {
                         array::parse_vector(it, &mut read)?

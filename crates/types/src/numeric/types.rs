@@ -234,6 +234,15 @@ pub fn is_castable(from: DataType, to: DataType) -> bool {
         (DataType::Map(from), DataType::Array(_)) => {
             return is_castable(DataType::Array(crate::Element::Struct(from)), to);
         }
+        // The names of fields are keys.
+        (DataType::Struct(from), DataType::Map(to)) => {
+            let [key, value] = to.fields() else { return false };
+            return !from.is_row()
+                && is_castable(DataType::Text, key.data_type)
+                && from.fields().iter().all(|it| {
+                    it.data_type == DataType::Null || is_castable(it.data_type, value.data_type)
+                });
+        }
         (DataType::Array(crate::Element::Struct(from)), DataType::Map(to)) => {
             let mut pairs = from.fields().iter().zip(to.fields());
             return from.fields().len() == to.fields().len()

@@ -25,6 +25,7 @@ pub fn cast(
                 Items::new(held).map(|it| converted(&array::text_of(it), (from, to), convert));
             entries.collect::<SqlResult<Vec<_>>>().and_then(|it| map_of(&it))
         }
+        (DataType::Struct(from), DataType::Map(to)) => of_fields(held, (from, to), convert),
         (DataType::Map(own), DataType::Array(_)) => {
             let list = DataType::Array(crate::Element::Struct(own));
             return Some(convert(&Value::Text(held.into()), list, to));
@@ -60,6 +61,23 @@ fn entry(
     let each = super::values(held, from).zip(from.fields().iter().zip(to.fields()));
     let made = each.map(|(it, (from, to))| convert(&it, from.data_type, to.data_type));
     Ok(super::held(made.collect::<SqlResult<Vec<_>>>()?))
+}
+
+/// A struct as a map: the names of its fields are keys.
+fn of_fields(
+    held: &str,
+    (from, to): (StructType, StructType),
+    convert: &mut Convert<'_>,
+) -> SqlResult<String> {
+    let [key, value] = to.fields() else { return map_of(&[]) };
+    let mut entries = Vec::new();
+    for (it, field) in super::values(held, from).zip(from.fields()) {
+        let name = Value::Text(field.name.as_ref().into());
+        let name = convert(&name, DataType::Text, key.data_type)?;
+        let it = convert(&it, field.data_type, value.data_type)?;
+        entries.push(super::held([name, it]));
+    }
+    map_of(&entries)
 }
 
 /// A part of a text as a value, in which lists are in brackets.

@@ -73,6 +73,11 @@ pub fn rows(answer: &Answer, flavour: Flavour, types: &str) -> Rows {
                 values.push(match flavour {
                     Flavour::Sqlite => as_letter(text, types.as_bytes().get(at).copied()),
                     Flavour::DuckDb => named_if_empty(match answer.types.get(at) {
+                        // Its runner sorts them as numbers.
+                        Some(types::DataType::Boolean) if text == "t" || text == "true" => {
+                            "1".to_owned()
+                        }
+                        Some(types::DataType::Boolean) => "0".to_owned(),
                         Some(of) => duckdb_text::shown(text, *of),
                         None => text,
                     }),

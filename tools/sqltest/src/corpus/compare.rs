@@ -100,7 +100,9 @@ fn split<'a>(
     if flavour == Flavour::Sqlite || !by_row {
         return Ok(lines.to_vec());
     }
-    let values: Vec<&str> = lines.iter().flat_map(|line| line.split('\t')).collect();
+    // Tabs beside each other are one: an empty text is written `(empty)`.
+    let cells = |line: &&'a str| line.split('\t').filter(|it| !it.is_empty());
+    let values: Vec<&str> = lines.iter().flat_map(cells).collect();
     let even = values.len() == lines.len() * letters;
     if even { Ok(values) } else { Err("number of columns") }
 }
@@ -148,14 +150,16 @@ fn same(ours: &str, wanted: &str, flavour: Flavour) -> bool {
     }
     match (ours, wanted) {
         ("true", "t" | "1" | "True") | ("false", "f" | "0" | "False") => return true,
-        ("1", "true") | ("0", "false") => return flavour != Flavour::Sqlite,
+        ("1", "true" | "True" | "t") | ("0", "false" | "False" | "f") => {
+            return flavour != Flavour::Sqlite;
+        }
         _ => {}
     }
-    let (Ok(a), Ok(b)) = (ours.parse::<f64>(), wanted.parse::<f64>()) else {
+    let (Ok(a), Ok(b)) = (ours.trim().parse::<f64>(), wanted.trim().parse::<f64>()) else {
         return ours.trim_end() == wanted.trim_end();
     };
     if !ours.contains(['.', 'e', 'E', 'n']) && !wanted.contains(['.', 'e', 'E', 'n']) {
-        return false;
+        return ours.trim() == wanted.trim();
     }
     // Places of quotients and averages, and of three places of a float, are a matter of taste.
     let tolerance = match flavour {

@@ -21,9 +21,30 @@ impl Consequences {
             Some("use") => self.everything = true,
             Some("begin" | "start" | "rollback") => self.rows = true,
             Some("set" | "pragma") => {
-                const PARTS: [&str; 5] = ["null_order", "collation", "division", "zone", "seed"];
+                const PARTS: [&str; 7] = [
+                    "null_order",
+                    "collation",
+                    "division",
+                    "zone",
+                    "seed",
+                    "calendar",
+                    "search_path",
+                ];
                 let changes_rows = |word: &String| PARTS.iter().any(|part| word.contains(part));
                 self.rows |= words.iter().any(changes_rows);
+            }
+            // What a trigger writes is in its body, what EXPLAIN ANALYZE changes behind these words.
+            Some("create") if words.iter().take(4).any(|it| it == "trigger") => {
+                self.names.extend(target(&words));
+                self.names.extend(written(&words));
+            }
+            Some("explain") => {
+                let body = words[1..].iter().position(|it| it != "analyze").map(|at| at + 1);
+                self.names.extend(body.and_then(|at| target(&words[at..])));
+            }
+            Some("copy") => {
+                self.names.extend(target(&words));
+                self.names.extend(last_of_path(sql));
             }
             _ => self.names.extend(target(&words)),
         }
@@ -84,6 +105,25 @@ fn target(words: &[String]) -> Option<String> {
     name_at(words, at)
 }
 
+/// What the statements inside of another write into.
+fn written(words: &[String]) -> Vec<String> {
+    let mut names = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let deletes = word == "from" && at > 0 && words[at - 1] == "delete";
+        if word == "into" || word == "update" || deletes {
+            names.extend(name_at(words, at + 1));
+        }
+    }
+    names
+}
+
+/// The last part of the path of the file that a COPY writes.
+fn last_of_path(sql: &str) -> Option<String> {
+    let path = sql.rsplit_once(" TO '").or_else(|| sql.rsplit_once(" to '"))?.1;
+    let path = path.split('\'').next()?.trim_end_matches('/');
+    words(path.rsplit('/').next()?).next()
+}
+
 fn name_at(words: &[String], at: usize) -> Option<String> {
     let noise = ["if", "not", "exists", "only", "table", "main", "public", "temp", "or"];
     words[at..].iter().find(|it| !noise.contains(&it.as_str())).cloned()
@@ -103,6 +143,13 @@ mod tests {
         assert!(state.touch("SELECT * FROM t2") && !state.touch("SELECT * FROM t3"));
         state.clear();
         assert!(!state.touch("SELECT * FROM v1"));
+        state.failed("CREATE TRIGGER g AFTER DELETE ON t1 FOR EACH ROW INSERT INTO audit SELECT 1");
+        assert!(state.touch("SELECT * FROM audit") && state.touch("SELECT * FROM t1"));
+        state.failed("EXPLAIN ANALYZE DELETE FROM t4 WHERE a");
+        assert!(state.touch("SELECT count(*) FROM t4"));
+        state.failed("COPY t5 TO '/tmp/x/parts' (FORMAT parquet)");
+        assert!(state.touch("SELECT * FROM '/tmp/x/parts/a=1/*.parquet'"));
+        assert!(!state.touch("SELECT * FROM '/tmp/x/others/*.parquet'"));
     }
 
     #[test]

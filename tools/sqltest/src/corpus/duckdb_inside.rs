@@ -20,12 +20,14 @@ pub fn is_about(sql: &str) -> bool {
     SWITCHES.contains(&&*name) || BEGINNINGS.iter().any(|it| name.starts_with(it))
 }
 
-/// Whether a query looks inside: at DuckDB's plans, the segments and compressions of its files, and its log.
-pub fn is_look(sql: &str, expected: &[&str]) -> bool {
+/// Whether a query looks inside: at DuckDB's plans, the segments and compressions of its files, and its log. A plan that
+/// has only a label is compared with the plans of that label.
+pub fn is_look(sql: &str, expected: &[&str], labelled: bool) -> bool {
     let sql = sql.to_ascii_lowercase();
     let plans = ["physical_plan", "logical_opt", "logical_plan", "analyzed_plan"];
     let is_plan = sql.trim_start().starts_with("explain")
-        && expected.iter().any(|line| plans.iter().any(|it| line.starts_with(it)));
+        && (labelled && expected.is_empty()
+            || expected.iter().any(|line| plans.iter().any(|it| line.starts_with(it))));
     is_plan || LOOKS.iter().any(|it| sql.contains(it))
 }
 
@@ -120,10 +122,11 @@ mod tests {
     #[test]
     fn looks_inside_are_told_by_words_and_plans() {
         let plan = ["physical_plan\t<REGEX>:.*HASH_JOIN.*"];
-        assert!(is_look("EXPLAIN SELECT 1", &plan) && !is_look("EXPLAIN SELECT 1", &[]));
-        assert!(!is_look("SELECT 1", &plan));
-        assert!(is_look("SELECT compression FROM pragma_storage_info('t')", &["Roaring"]));
-        assert!(is_look("CALL enable_logging()", &[]));
+        assert!(is_look("EXPLAIN SELECT 1", &plan, false));
+        assert!(is_look("EXPLAIN SELECT 1", &[], true) && !is_look("EXPLAIN SELECT 1", &[], false));
+        assert!(!is_look("SELECT 1", &plan, true));
+        assert!(is_look("SELECT compression FROM pragma_storage_info('t')", &["Roaring"], false));
+        assert!(is_look("CALL enable_logging()", &[], false));
     }
 
     #[test]

@@ -36,14 +36,19 @@ fn float(text: String) -> String {
     }
 }
 
-/// Months in full, and no sign of what is positive.
+/// Months in full, no sign of what is positive, and one of a unit also below zero.
 fn interval(text: &str) -> String {
-    let word = |it: &str| match it {
-        "mon" => "month".to_owned(),
-        "mons" => "months".to_owned(),
-        other => other.trim_start_matches('+').to_owned(),
-    };
-    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+    let (mut out, mut before) = (Vec::new(), "");
+    for word in text.split(' ') {
+        let unit = match word {
+            "mon" => "month",
+            "mons" => "months",
+            other => other.trim_start_matches('+'),
+        };
+        out.push(if before == "-1" { unit.trim_end_matches('s') } else { unit });
+        before = word;
+    }
+    out.join(" ")
 }
 
 /// Printable letters as they are, other bytes in hexadecimal digits of their own.
@@ -79,18 +84,26 @@ fn list(text: &str, element: DataType) -> Option<String> {
                 while let Some(letter) = letters.next().filter(|it| *it != '"') {
                     item.extend(if letter == '\\' { letters.next() } else { Some(letter) });
                 }
-                out.push_str(&quoted(shown(item, element)));
+                out.push_str(&as_item(item, element));
             }
             first => {
                 let mut item = first.to_string();
                 while let Some(letter) = letters.next_if(|it| !matches!(it, ',' | '}')) {
                     item.push(letter);
                 }
-                out.push_str(&if item == "NULL" { item } else { quoted(shown(item, element)) });
+                out.push_str(&if item == "NULL" { item } else { as_item(item, element) });
             }
         }
     }
     Some(out)
+}
+
+/// A value as an item of a list; JSON stands there as it is.
+fn as_item(text: String, element: DataType) -> String {
+    match element {
+        DataType::Json | DataType::Jsonb => text,
+        _ => quoted(shown(text, element)),
+    }
 }
 
 /// An item with quotes where a list would be read otherwise without.
@@ -116,6 +129,8 @@ mod tests {
             ("1e+20", DataType::Double, "1e+20"),
             ("NaN", DataType::Real, "nan"),
             ("1 year -2 mons +3 days", DataType::Interval, "1 year -2 months 3 days"),
+            ("-1 years -1 mons +1 day", DataType::Interval, "-1 year -1 month 1 day"),
+            ("{\"[1, 2]\",NULL}", list(DataType::Json), "[[1, 2], NULL]"),
             ("\\x6100ff", DataType::Bytea, "a\\x00\\xFF"),
             ("0044-03-15 BC", DataType::Date, "0044-03-15 (BC)"),
             ("{1,NULL,3}", list(DataType::Integer), "[1, NULL, 3]"),

@@ -292,7 +292,7 @@ impl State<'_, '_> {
             if duckdb_inside::is_about(&sql) {
                 return self.run.sink.skipped("a switch inside of DuckDB", 1);
             }
-            if duckdb_inside::is_look(&sql, &[]) {
+            if duckdb_inside::is_look(&sql, &[], false) {
                 return self.run.sink.skipped("a look inside of DuckDB", 1);
             }
         }
@@ -331,7 +331,8 @@ impl State<'_, '_> {
         let expected: Option<Vec<&str>> =
             expected.as_ref().map(|it| it.iter().map(AsRef::as_ref).collect());
         let lines = expected.as_deref().unwrap_or_default();
-        if flavour == Flavour::DuckDb && duckdb_inside::is_look(&sql, lines) {
+        if flavour == Flavour::DuckDb && duckdb_inside::is_look(&sql, lines, query.label.is_some())
+        {
             return self.run.sink.skipped("a look inside of DuckDB", 1);
         }
         if !self.begin(line, &sql) {

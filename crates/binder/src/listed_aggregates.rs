@@ -1,0 +1,95 @@
+//! DuckDB's aggregates that are made of the list of their values, and calls of aggregates that are short in SQL by their names, over
+//! the items of a list: `list_aggr(l, 'skewness')`.
+
+use sqlparser::ast::{Expr, Value};
+
+/// Whether the second argument of a function is the name of an aggregate.
+pub(crate) fn takes_aggregate(name: &str) -> bool {
+    matches!(name, "list_aggr" | "list_aggregate" | "array_aggr" | "array_aggregate" | "aggregate")
+}
+
+/// What an aggregate with one argument stands for, of those that are short in SQL.
+fn aggregate_form(name: &str, argument: &str) -> Option<String> {
+    let form = of_items(name)?.iter().find(|it| it.0 == 1)?;
+    Some(form.1.replace("{1}", argument))
+}
+
+/// What a call of such a function stands for, where the aggregate is short in SQL.
+pub(crate) fn expansion(name: &str, arguments: &[&Expr]) -> Option<String> {
+    let [list, aggregate] = arguments else { return None };
+    if !takes_aggregate(name) {
+        return None;
+    }
+    let Expr::Value(aggregate) = aggregate else { return None };
+    let Value::SingleQuotedString(aggregate) = &aggregate.value else { return None };
+    let form = aggregate_form(&aggregate.to_lowercase(), "\"the item\"")?;
+    if matches!(list, Expr::Value(it) if it.value == Value::Null) {
+        return Some("CAST(NULL AS DOUBLE PRECISION)".to_owned());
+    }
+    Some(format!(
+        "(CASE WHEN ({list}) IS NOT NULL \
+         THEN (SELECT {form} FROM unnest({list}) AS \"the items\"(\"the item\")) END)"
+    ))
+}
+
+/// Skewness of a sample, from the powers of the distances from the mean; none where all values are alike.
+const SKEWNESS: &str = "invoke(lambda \"all\", \"mean\" : (SELECT CASE WHEN \"n\" > 2 AND \"spread\" \
+    THEN sqrt(\"n\" * (\"n\" - 1)) / (\"n\" - 2) * (\"c\" / \"n\") / (\"b\" / \"n\") ^ 1.5 END \
+    FROM (SELECT min(\"one\") < max(\"one\") AS \"spread\", CAST(count(\"one\") AS DOUBLE PRECISION) AS \"n\", \
+    sum((\"one\" - \"mean\") ^ 2) AS \"b\", sum((\"one\" - \"mean\") ^ 3) AS \"c\" \
+    FROM unnest(\"all\") AS \"items\"(\"one\")) AS \"powers\"), \
+    list(CAST({1} AS DOUBLE PRECISION)), avg(CAST({1} AS DOUBLE PRECISION)))";
+
+/// The fourth central moment by the square of the second, less that of a normal distribution.
+const KURTOSIS_POP: &str = "invoke(lambda \"all\", \"mean\" : (SELECT CASE WHEN \"n\" > 1 AND \"spread\" \
+    THEN \"d\" / \"n\" / (\"b\" / \"n\") ^ 2 - 3 END \
+    FROM (SELECT min(\"one\") < max(\"one\") AS \"spread\", CAST(count(\"one\") AS DOUBLE PRECISION) AS \"n\", \
+    sum((\"one\" - \"mean\") ^ 2) AS \"b\", sum((\"one\" - \"mean\") ^ 4) AS \"d\" \
+    FROM unnest(\"all\") AS \"items\"(\"one\")) AS \"powers\"), \
+    list(CAST({1} AS DOUBLE PRECISION)), avg(CAST({1} AS DOUBLE PRECISION)))";
+
+/// The same of a sample.
+const KURTOSIS: &str = "invoke(lambda \"all\", \"mean\" : (SELECT CASE WHEN \"n\" > 3 AND \"spread\" \
+    THEN (\"n\" - 1) / ((\"n\" - 2) * (\"n\" - 3)) \
+    * ((\"n\" + 1) * (\"d\" / \"n\") / (\"b\" / \"n\") ^ 2 - 3 * (\"n\" - 1)) END \
+    FROM (SELECT min(\"one\") < max(\"one\") AS \"spread\", CAST(count(\"one\") AS DOUBLE PRECISION) AS \"n\", \
+    sum((\"one\" - \"mean\") ^ 2) AS \"b\", sum((\"one\" - \"mean\") ^ 4) AS \"d\" \
+    FROM unnest(\"all\") AS \"items\"(\"one\")) AS \"powers\"), \
+    list(CAST({1} AS DOUBLE PRECISION)), avg(CAST({1} AS DOUBLE PRECISION)))";
+
+/// The forms of these aggregates, each with the number of its arguments.
+pub(crate) fn of_items(name: &str) -> Option<&'static [(usize, &'static str)]> {
+    Some(match name {
+        "favg" => &[(1, "avg(CAST({1} AS DOUBLE PRECISION))")],
+        "fsum" | "sumkahan" | "kahan_sum" => &[(1, "sum(CAST({1} AS DOUBLE PRECISION))")],
+        "geomean" | "geometric_mean" => &[(1, "exp(avg(ln(CAST({1} AS DOUBLE PRECISION))))")],
+        "sem" => &[(1, "(stddev_pop(CAST({1} AS DOUBLE PRECISION)) / sqrt(count({1})))")],
+        "skewness" => &[(1, SKEWNESS)],
+        "kurtosis" => &[(1, KURTOSIS)],
+        "kurtosis_pop" => &[(1, KURTOSIS_POP)],
+        // The median of the distances from the median.
+        "mad" => &[(
+            1,
+            "invoke(lambda \"all\", \"middle\" : \
+             list_median(list_transform(\"all\", lambda \"one\" : abs(\"one\" - \"middle\"))), \
+             list({1}), median({1}))",
+        )],
+        // In bits.
+        "entropy" => &[(
+            1,
+            "invoke(lambda \"all\" : (SELECT coalesce(log(2, sum(\"n\")) \
+             - sum(\"n\" * log(2, \"n\")) / sum(\"n\"), 0) \
+             FROM (SELECT CAST(count(*) AS DOUBLE PRECISION) AS \"n\" \
+             FROM unnest(\"all\") AS \"items\"(\"one\") WHERE \"one\" IS NOT NULL GROUP BY \"one\") \
+             AS \"groups\"), list({1}))",
+        )],
+        "histogram" => &[(
+            1,
+            "invoke(lambda \"all\" : (SELECT map(list(\"one\" ORDER BY \"one\"), list(\"n\" ORDER BY \"one\")) \
+             FROM (SELECT \"one\", count(*) AS \"n\" \
+             FROM unnest(\"all\") AS \"items\"(\"one\") WHERE \"one\" IS NOT NULL GROUP BY \"one\") \
+             AS \"groups\"), list({1}))",
+        )],
+        _ => return None,
+    })
+}
