@@ -141,7 +141,7 @@ fn errors_have_state_and_advice() {
         ("SELECT n_name, count(*) FROM nation", "42803", "n_name", ""),
         ("SELECT rank() FROM nation", "42809", "requires an OVER clause", ""),
         ("SELECT sum(n_name) FROM nation", "42883", "sum(character varying)", ""),
-        ("SELECT kurtosis(n_nationkey) FROM nation", "42883", "kurtosis(integer)", ""),
+        ("SELECT gini(n_nationkey) FROM nation", "42883", "gini(integer)", ""),
     ];
     for (sql, state, message, hint) in cases {
         let error = match parse(sql) {
