@@ -2,7 +2,7 @@
 //! section 2, NUMA_Distr; docs/design/14-coordinator.md).
 //!
 //! Key decision: the bound relations are cut, not the text: where the rows of a relation are follows from what its operators do,
-//! from the scans up ([`place`]). An operator that can work on the rows of each shard alone stays there; below the first that
+//! from the scans up (`place`). An operator that can work on the rows of each shard alone stays there; below the first that
 //! cannot the rows are fetched, grouped as far as they can be, and from there on the coordinator works. So every query has
 //! an answer, and a cut that was not found costs time alone.
 //!
