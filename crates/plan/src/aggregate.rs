@@ -167,6 +167,13 @@ impl Aggregate {
         self.argument.iter_mut().chain(&mut self.rest).chain(order).chain(&mut self.filter)
     }
 
+    /// Whether a row that comes several times makes no difference.
+    pub fn ignores_repetitions(&self) -> bool {
+        use AggregateFunction::{AnyValue, ApproximateDistinct, BitAnd, BitOr, Max, Min};
+        self.distinct
+            || matches!(self.function, Min | Max | AnyValue | BitAnd | BitOr | ApproximateDistinct)
+    }
+
     /// What makes it of its values in parts of a group; `None` where nothing does, or where a part could leave its type
     /// though the whole does not. A sum of counts is NULL over no parts.
     pub fn of_parts(&self) -> Option<AggregateFunction> {

@@ -52,7 +52,7 @@ pub(super) fn aggregate(
     if let Some(phases) = Phases::of(this, &aggregates) {
         return in_two_phases(this, rel, keys, phases, rows);
     }
-    let rel = if aggregates.iter().all(|it| ignores_repeats(&it.1)) {
+    let rel = if aggregates.iter().all(|it| it.1.ignores_repetitions()) {
         once(this, rel, wanted)
     } else {
         rel
@@ -149,12 +149,6 @@ fn mean_type(it: &Aggregate) -> Option<DataType> {
     let divides = it.data_type.is_float() || matches!(it.data_type, DataType::Decimal { .. });
     let argument = it.argument.as_ref().filter(|_| is_mean && divides)?;
     numeric::sum_type(argument.data_type)
-}
-
-/// Whether a value that comes twice makes no difference.
-fn ignores_repeats(it: &Aggregate) -> bool {
-    use AggregateFunction::{BitAnd, BitOr, Max, Min};
-    it.distinct && it.order.is_empty() || matches!(it.function, Min | Max | BitAnd | BitOr)
 }
 
 /// Whether it is the same of the same rows in any order.

@@ -6,7 +6,7 @@
 
 use plan::properties::is_volatile;
 use plan::relation::{Attr, AttrSet, Attribute, JoinRel, Part, Query, Rel, RelJoin, bare};
-use plan::{Aggregate, AggregateFunction, Expr};
+use plan::{Aggregate, Expr};
 
 use super::extremes::Inequality;
 use crate::estimate;
@@ -80,16 +80,7 @@ fn is_volatile_join(join: &JoinRel) -> bool {
 
 /// Whether an aggregate tells a row from two equal ones.
 fn counts_rows(aggregate: &Aggregate) -> bool {
-    let sees_once = matches!(
-        aggregate.function,
-        AggregateFunction::Min
-            | AggregateFunction::Max
-            | AggregateFunction::AnyValue
-            | AggregateFunction::BitAnd
-            | AggregateFunction::BitOr
-            | AggregateFunction::ApproximateDistinct
-    );
-    !(sees_once || aggregate.distinct) || aggregate.expressions().any(is_volatile)
+    !aggregate.ignores_repetitions() || aggregate.expressions().any(is_volatile)
 }
 
 /// Lets a join whose rows nobody counts keep the rows of the side that is wanted, where the pairs are expected to be more.
