@@ -156,6 +156,24 @@ pub(super) fn members(session: &Session) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
+/// The names of all tables, and of views that hold no rows.
+fn tables_and_views(session: &Session) -> Vec<String> {
+    let tables = super::relations::all(session).into_iter().map(|it| it.name.clone());
+    let views = session.snapshot().views().into_iter().filter(|it| it.materialized.is_none());
+    tables.chain(views.map(|it| it.name.clone())).collect()
+}
+
+/// The name of who was given a right, if who asks is one of both, or, but for `own_only`, it was given to all.
+fn shown_grantee(session: &Session, by: RoleId, to: RoleId, own_only: bool) -> Option<String> {
+    let own = session.authority();
+    let is_own = own.has_role(to) || own.has_role(by);
+    match to {
+        _ if !is_own && (own_only || to != RoleId::PUBLIC) => None,
+        RoleId::PUBLIC => Some("PUBLIC".to_owned()),
+        id => Some(session.name_of_role(id)),
+    }
+}
+
 /// `information_schema.table_privileges`, and those of it that are about roles of who asks.
 pub(super) fn table_privileges(session: &Session, own_only: bool) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
@@ -168,19 +186,11 @@ pub(super) fn table_privileges(session: &Session, own_only: bool) -> SqlResult<R
         ("is_grantable", 't'),
         ("with_hierarchy", 't'),
     ]);
-    let (own, snapshot) = (session.authority(), session.snapshot());
-    let tables = super::relations::all(session).into_iter().map(|it| it.name.clone());
-    let views = snapshot.views().into_iter().filter(|it| it.materialized.is_none());
-    for name in tables.chain(views.map(|it| it.name.clone())) {
+    for name in tables_and_views(session) {
         let rights = session.rights_snapshot().rights(ObjectKind::Relation, &name);
         for grant in rights.given(ObjectKind::Relation, false).iter() {
-            let is_own = own.has_role(grant.to) || own.has_role(grant.by);
-            if !is_own && (own_only || grant.to != RoleId::PUBLIC) {
+            let Some(grantee) = shown_grantee(session, grant.by, grant.to, own_only) else {
                 continue;
-            }
-            let grantee = match grant.to {
-                RoleId::PUBLIC => "PUBLIC".to_owned(),
-                id => session.name_of_role(id),
             };
             // That of a later release than the standard's is not shown.
             let shown = grant.rights.each().filter(|it| it.1 != "MAINTAIN");
@@ -215,10 +225,8 @@ pub(super) fn column_privileges(session: &Session, own_only: bool) -> SqlResult<
         ("privilege_type", 't'),
         ("is_grantable", 't'),
     ]);
-    let (own, snapshot) = (session.authority(), session.snapshot());
-    let tables = super::relations::all(session).into_iter().map(|it| it.name.clone());
-    let views = snapshot.views().into_iter().filter(|it| it.materialized.is_none());
-    for name in tables.chain(views.map(|it| it.name.clone())) {
+    let snapshot = session.snapshot();
+    for name in tables_and_views(session) {
         let rights = session.rights_snapshot().rights(ObjectKind::Relation, &name);
         for (_, column) in columns_of(&snapshot, &name) {
             // What somebody has by the table and by the column from the same is one.
@@ -235,14 +243,7 @@ pub(super) fn column_privileges(session: &Session, own_only: bool) -> SqlResult<
                 }
             }
             for ((by, to, word), is_grantable) in all {
-                let is_own = own.has_role(to) || own.has_role(by);
-                if !is_own && (own_only || to != RoleId::PUBLIC) {
-                    continue;
-                }
-                let grantee = match to {
-                    RoleId::PUBLIC => "PUBLIC".to_owned(),
-                    id => session.name_of_role(id),
-                };
+                let Some(grantee) = shown_grantee(session, by, to, own_only) else { continue };
                 view.row([
                     session.name_of_role(by).into(),
                     grantee.into(),
