@@ -3,7 +3,8 @@
 //!
 //! Key decision: one waits for the end of who holds a lock, never for a lock. A statement takes all its locks or none, so that
 //! who waits in its first statement is in nobody's way. Who lets go of some locks before its end wakes all who wait for it, and they
-//! look again.
+//! look again: from then on they wait for nobody, however late they come to it, and who has seen it in the way before does not begin
+//! to wait for it.
 //!
 //! - Invariant: who has changed a row holds a lock until it ends; who writes alone does so while nobody else holds one.
 //! - Invariant: what holders of one session have is never in each other's way.
@@ -67,6 +68,8 @@ struct Holder {
     kind: HolderKind,
     /// Made when somebody waits for it.
     end: Option<End>,
+    /// How often it has let go of something.
+    lets_go: u64,
     /// What it took, in order, and the modes in which it held that before.
     log: Vec<(Thing, LockModes)>,
 }
@@ -87,7 +90,8 @@ pub(crate) enum HolderKind {
 struct Wait {
     /// Who waits, of the session.
     owner: u64,
-    other: Other,
+    /// Whose end it waits for.
+    other: u64,
     wanted: Option<Lock>,
 }
 
@@ -131,8 +135,12 @@ pub(crate) struct Owner {
     number: u64,
 }
 
-/// Who is in the way.
-pub(crate) type Other = u64;
+/// Who is in the way, as it was seen: since it may have let go meanwhile, one asks anew before one waits for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Other {
+    owner: u64,
+    lets_go: u64,
+}
 
 impl Locks {
     /// Somebody of a session, without locks.
@@ -140,7 +148,7 @@ impl Locks {
         let mut inside = self.inside.lock();
         inside.last += 1;
         let number = inside.last;
-        let holder = Holder { session, kind, end: None, log: Vec::new() };
+        let holder = Holder { session, kind, end: None, lets_go: 0, log: Vec::new() };
         inside.holders.insert(number, holder);
         Owner { locks: self.clone(), number }
     }
@@ -155,7 +163,7 @@ impl Locks {
         let first = first.filter(|it| *it != owner && waits_for_alone);
         let others = wanted.iter().filter_map(|it| inside.in_the_way(session, it));
         if let Some(other) = first.into_iter().chain(others).next() {
-            return Err(other);
+            return Err(inside.seen(other));
         }
         let Inside { held, holders, .. } = &mut *inside;
         let Some(holder) = holders.get_mut(&owner) else { return Ok(()) };
@@ -191,7 +199,7 @@ impl Locks {
         for (thing, before) in holder.log.drain(mark..).rev() {
             self.set_modes(held, owner, thing, before);
         }
-        let end = holder.end.take();
+        let end = inside.wake(owner);
         drop(inside);
         drop(end);
     }
@@ -207,7 +215,7 @@ impl Locks {
         if left == LockModes::default() {
             holder.log.retain(|it| it.0 != thing);
         }
-        let end = holder.end.take();
+        let end = inside.wake(owner);
         drop(inside);
         drop(end);
     }
@@ -262,20 +270,20 @@ impl Locks {
     pub(crate) fn take_alone(&self, owner: u64) -> Result<(), Other> {
         let mut inside = self.inside.lock();
         if let Some(first) = inside.alone.or(inside.wants_alone).filter(|it| *it != owner) {
-            return Err(first);
+            return Err(inside.seen(first));
         }
         inside.wants_alone = Some(owner);
         let mut others = inside.holders.iter().filter(|it| *it.0 != owner);
         let is_writer = |it: &Holder| it.kind == HolderKind::Writer && !it.log.is_empty();
         if let Some((other, _)) = others.find(|it| is_writer(it.1)) {
-            return Err(*other);
+            return Err(inside.seen(*other));
         }
         (inside.alone, inside.wants_alone) = (Some(owner), None);
         Ok(())
     }
 
     /// Notes that somebody waits for another one, perhaps for a lock that people know, and tells through what; nothing where that one
-    /// has ended.
+    /// has ended, or let go of something, since it was seen in the way.
     ///
     /// Errors: 40P01 if the session of that one waits for this.
     pub(crate) fn wait(
@@ -286,7 +294,10 @@ impl Locks {
     ) -> Result<Option<Arc<Admission>>, SqlError> {
         let mut inside = self.inside.lock();
         let session = inside.session_of(owner);
-        let mut next = Some(other);
+        if inside.holders.get(&other.owner).is_none_or(|it| it.lets_go != other.lets_go) {
+            return Ok(None);
+        }
+        let mut next = Some(other.owner);
         while let Some(at) = next {
             let at = inside.session_of(at);
             if at == session {
@@ -296,9 +307,9 @@ impl Locks {
             }
             next = inside.waits.get(&at).map(|it| it.other);
         }
-        let of_other = inside.holders.get_mut(&other);
+        let of_other = inside.holders.get_mut(&other.owner);
         let end = of_other.map(|it| it.end.get_or_insert_with(End::new).gate.clone());
-        inside.waits.insert(session, Wait { owner, other, wanted });
+        inside.waits.insert(session, Wait { owner, other: other.owner, wanted });
         Ok(end)
     }
 
@@ -310,7 +321,7 @@ impl Locks {
         inside.waits.remove(&session);
         if gave_up && inside.wants_alone == Some(owner) {
             inside.wants_alone = None;
-            let end = inside.holders.get_mut(&owner).and_then(|it| it.end.take());
+            let end = inside.wake(owner);
             drop(inside);
             drop(end);
         }
@@ -318,6 +329,7 @@ impl Locks {
 
     fn end(&self, owner: u64) {
         let mut inside = self.inside.lock();
+        let end = inside.wake(owner);
         let holder = inside.holders.remove(&owner);
         for (thing, _) in holder.iter().flat_map(|it| &it.log) {
             self.set_modes(&mut inside.held, owner, *thing, LockModes::default());
@@ -326,7 +338,7 @@ impl Locks {
         inside.wants_alone = inside.wants_alone.filter(|it| *it != owner);
         // Who waits goes on, and asks for the lock of this.
         drop(inside);
-        drop(holder);
+        drop(end);
     }
 
     /// Whether somebody has a table for itself alone.
@@ -359,13 +371,28 @@ impl Locks {
 }
 
 impl Inside {
+    /// One who is in the way now.
+    fn seen(&self, owner: u64) -> Other {
+        Other { owner, lets_go: self.holders.get(&owner).map_or(0, |it| it.lets_go) }
+    }
+
+    /// Somebody has let go of something, or ends: nobody waits for it any more. Gives its end, to be dropped where no lock of ours
+    /// is held.
+    fn wake(&mut self, owner: u64) -> Option<End> {
+        let holder = self.holders.get_mut(&owner)?;
+        holder.lets_go += 1;
+        let end = holder.end.take()?;
+        self.waits.retain(|_, it| it.other != owner);
+        Some(end)
+    }
+
     /// Zero of one that has ended, which nobody waits for.
     fn session_of(&self, owner: u64) -> u64 {
         self.holders.get(&owner).map_or(0, |it| it.session)
     }
 
     /// Who of another session holds a thing in a mode that excludes the one that is wanted.
-    fn in_the_way(&self, session: u64, (thing, mode): &Lock) -> Option<Other> {
+    fn in_the_way(&self, session: u64, (thing, mode): &Lock) -> Option<u64> {
         let held = self.held.get(thing)?;
         held.iter().find(|it| it.session != session && it.modes.exclude(*mode)).map(|it| it.owner)
     }
