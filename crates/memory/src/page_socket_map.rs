@@ -115,6 +115,13 @@ impl PageSocketMap {
         self.ranges.node_of(address)
     }
 
+    /// The node of all pages under `bytes` bytes from `address` on; `None` where they live on several, are dealt round some, or where
+    /// one is not known. Makes no map of them, as [`PageSocketMap::subset`] does.
+    pub fn node_of_all(&self, address: usize, bytes: usize) -> Option<NodeId> {
+        let (base, end) = self.pages_under(address, bytes);
+        self.ranges.node_of_all(base, end)
+    }
+
     /// The node with the most pages, the lowest among equals.
     pub fn majority(&self) -> Option<NodeId> {
         let summary = self.summary();

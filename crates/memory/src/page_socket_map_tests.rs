@@ -82,6 +82,8 @@ fn the_figure_of_the_paper() {
     assert_eq!(map.node_of(0x9000), Some(NodeId(2)));
     assert_eq!(map.node_of(0xa123), Some(NodeId(1)));
     assert_eq!((map.node_of(0x6000), map.node_of(0x1fff), map.node_of(0xb000)), (None, None, None));
+    assert_eq!(map.node_of_all(0x2800, 0x1800), Some(NodeId(1)));
+    assert_eq!([0x2800, 0x1fff, 0x8000].map(|it| map.node_of_all(it, 0x1801)), [None; 3]);
     let subset = map.subset(0x5000, 0x4001);
     assert_eq!(subset.summary(), [(NodeId(1), 1), (NodeId(2), 2)]);
     assert_eq!(subset.ranges()[1], range(0x8000, 2, deal(&[1, 2], 1, 0)));
@@ -419,6 +421,9 @@ fn apply(
         Change::Subtract(at, bytes) => {
             let bytes = clip(at, bytes);
             let subset = map.subset(oracle.base + at, bytes);
+            if let Some(node) = map.node_of_all(oracle.base + at, bytes) {
+                assert_eq!(subset.summary(), [(node, oracle.pages(at, bytes).count())]);
+            }
             let before = map.clone();
             map.subtract_map(&subset);
             let mut whole = map.clone();

@@ -227,6 +227,13 @@ impl Ranges {
         (page < entry.pages as usize).then(|| self.node_at(entry.place, page))
     }
 
+    /// The node of one range that has all pages from an address up to another.
+    pub(crate) fn node_of_all(&self, base: usize, end: usize) -> Option<NodeId> {
+        let entry = self.entries.get(self.first_past(base))?;
+        let has_all = base < end && entry.base <= base && end <= self.end(entry);
+        (has_all && self.deal(entry.place).is_none()).then(|| self.node_at(entry.place, 0))
+    }
+
     fn node_at(&self, place: Place, page: usize) -> NodeId {
         match self.deal(place) {
             Some(deal) => deal.node(u64::from(place.start) + page as u64),

@@ -203,6 +203,16 @@ impl Segment {
         }
     }
 
+    /// The node of all pages under a range of its bytes; `None` where they live on several, or where one is not known.
+    pub fn node_of_all(&self, range: Range<usize>) -> Option<NodeId> {
+        let address = self.base.addr().get() + range.start;
+        match (&*self.map.read(), &self.backing) {
+            (Some(map), _) => map.node_of_all(address, range.len()),
+            (None, Backing::Piece(chunk)) => chunk.region.map.node_of_all(address, range.len()),
+            (None, _) => None,
+        }
+    }
+
     /// Whether [`Segment::place`] can move it. One that shares its chunk with other small segments stays where it is, and so
     /// does one of a file, whose pages no policy binds; [`Segment::copy`] makes another.
     pub fn is_movable(&self) -> bool {

@@ -112,7 +112,12 @@ pub(crate) fn bytes_on_nodes(
         Some(entry) => entry.1 += bytes,
         None => nodes.push((node, bytes)),
     };
-    let (map, bytes) = (segment.page_map(), range.len() as u64);
+    let bytes = range.len() as u64;
+    if let Some(node) = segment.node_of_all(range.clone()) {
+        add(node, bytes);
+        return;
+    }
+    let map = segment.page_map();
     let address = segment.address() + range.start;
     let under = map.subset(address, range.len());
     // The first and the last page may be read in part only, which is shared out among all.
