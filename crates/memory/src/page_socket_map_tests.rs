@@ -421,9 +421,10 @@ fn apply(
         Change::Subtract(at, bytes) => {
             let bytes = clip(at, bytes);
             let subset = map.subset(oracle.base + at, bytes);
-            if let Some(node) = map.node_of_all(oracle.base + at, bytes) {
-                assert_eq!(subset.summary(), [(node, oracle.pages(at, bytes).count())]);
-            }
+            let of_all = map.node_of_all(oracle.base + at, bytes);
+            assert!(
+                of_all.is_none_or(|it| subset.summary() == [(it, oracle.pages(at, bytes).count())])
+            );
             let before = map.clone();
             map.subtract_map(&subset);
             let mut whole = map.clone();

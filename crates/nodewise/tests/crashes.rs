@@ -1,15 +1,16 @@
 //! Random transactions, a crash in the middle of one, and what is there afterwards: all that was answered, and of the one that
 //! was not all or nothing (docs/design/09-durability.md). The model is the same database in memory.
 //!
-//! `NODEWISE_CRASH_SEEDS=A..B` runs the seeds from A up to B.
+//! `NODEWISE_CRASH_SEEDS=A..B` runs the seeds from A up to B, `NODEWISE_CRASH_IMAGES=N` opens so many images of each moment.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::path::Path;
 
 use hardware::{Machine, samples};
 use nodewise::text::Cells;
 use nodewise::{Database, DatabaseOptions, Loading, NoProgress, Session, SqlError, SqlResult};
-use simulator::{DiskImage, SimulatedMachine};
+use simulator::{DiskImage, Picture, SimulatedMachine};
 use stdx::Bytes;
 use stdx::prng::Prng;
 use stdx::sync::Arc;
@@ -21,6 +22,11 @@ fn seeds(usual: Range<u64>) -> Range<u64> {
     let Ok(text) = std::env::var("NODEWISE_CRASH_SEEDS") else { return usual };
     let (first, end) = text.split_once("..").expect("A..B");
     first.parse().expect("a number")..end.parse().expect("a number")
+}
+
+/// How many images of each moment are looked at.
+fn images_of_each() -> usize {
+    std::env::var("NODEWISE_CRASH_IMAGES").map_or(1, |it| it.parse().expect("a number"))
 }
 
 fn machine(image: DiskImage) -> Arc<SimulatedMachine> {
@@ -197,29 +203,35 @@ fn model(history: &[Vec<String>]) -> Arc<Database> {
 struct Expected {
     history: Vec<Vec<String>>,
     in_doubt: Option<Vec<String>>,
+    /// What was seen at first, and after each transaction of this time; pictures are marked by the places.
+    states: Vec<Vec<String>>,
 }
 
 /// Runs transactions until there have been enough, or the disk fails.
 fn work(
     seed: u64,
-    database: &Arc<Database>,
+    (machine, database): (&SimulatedMachine, &Arc<Database>),
     prng: &mut Prng,
     history: Vec<Vec<String>>,
 ) -> Expected {
     let model = model(&history);
     let (mut ours, mut theirs) = (database.session(), model.session());
-    let mut expected = Expected { history, in_doubt: None };
+    let mut expected = Expected { history, in_doubt: None, states: vec![seen(&model)] };
     for _ in 0..prng.below(14) {
+        machine.set_mark(expected.states.len() as u64 - 1);
         if prng.below(6) == 0 {
             let state = ours.execute("CHECKPOINT").err().map_or("", |it| it.state.0);
             assert!(state.is_empty() || DISK.contains(&state), "seed {seed}: {state}");
         }
-        let before = seen(&model);
         let mut statements = transaction(prng);
         let mut states = run(&mut ours, &statements);
         if states.last().is_some_and(|it| DISK.contains(it)) {
             // What is not durable is not shown.
-            assert_eq!(seen(database), before, "seed {seed}: {statements:?}");
+            assert_eq!(
+                Some(&seen(database)),
+                expected.states.last(),
+                "seed {seed}: {statements:?}"
+            );
             expected.in_doubt = Some(statements);
             return expected;
         }
@@ -230,10 +242,40 @@ fn work(
             }
         }
         assert_eq!(run(&mut theirs, &statements), states, "seed {seed}: {statements:?}");
-        assert_eq!(seen(database), seen(&model), "seed {seed}: {statements:?}");
+        let after = seen(&model);
+        assert_eq!(seen(database), after, "seed {seed}: {statements:?}");
         expected.history.push(statements);
+        expected.states.push(after);
     }
+    machine.set_mark(expected.states.len() as u64 - 1);
     expected
+}
+
+/// Of each moment before a change of the disk, images of a crash: each is the state that was answered last, or the one of the
+/// transaction that ran, if it was never answered or was answered later. Gives how many there were.
+fn check_pictures(seed: u64, pictures: &[Picture], expected: &Expected) -> usize {
+    let in_doubt = OnceCell::new();
+    let if_done = || {
+        let all = [&expected.history[..], expected.in_doubt.as_slice()].concat();
+        in_doubt.get_or_init(|| seen(&model(&all)))
+    };
+    let mut prng = Prng::new(seed);
+    for (place, picture) in pictures.iter().enumerate() {
+        for _ in 0..images_of_each() {
+            let image = picture.crash(prng.next_u64());
+            let context = || format!("seed {seed}, before change {place} of the disk");
+            if prng.below(8) == 0 {
+                assert_eq!(damages(&image), [], "{}", context());
+            }
+            let again = open_with_files(&machine(image.clone()), false, loading(&mut prng));
+            let found = seen(&again.unwrap_or_else(|it| panic!("{it}: {}", context())));
+            let mark = picture.mark as usize;
+            let next = expected.states.get(mark + 1);
+            let is_right = found == expected.states[mark] || found == *next.unwrap_or_else(if_done);
+            assert!(is_right, "{found:?}: {}", context());
+        }
+    }
+    pictures.len() * images_of_each()
 }
 
 /// Lets the disk fail at some time from now on, or not at all.
@@ -246,9 +288,10 @@ fn endanger(machine: &SimulatedMachine, prng: &mut Prng) {
     }
 }
 
-fn crash_again_and_again(seed: u64) {
+/// Gives how many images were looked at.
+fn crash_again_and_again(seed: u64) -> usize {
     let mut prng = Prng::new(seed);
-    let (mut history, mut image) = (Vec::new(), DiskImage::default());
+    let (mut history, mut image, mut images) = (Vec::new(), DiskImage::default(), 0);
     for round in 0..3 {
         let machine = machine(image);
         let database = open_with_files(&machine, prng.below(3) == 0, loading(&mut prng))
@@ -258,7 +301,10 @@ fn crash_again_and_again(seed: u64) {
             database.session().execute(small).unwrap();
         }
         endanger(&machine, &mut prng);
-        let Expected { history: answered, in_doubt } = work(seed, &database, &mut prng, history);
+        machine.keep_pictures();
+        let expected = work(seed, (&machine, &database), &mut prng, history);
+        images += check_pictures(seed, &machine.take_pictures(), &expected);
+        let Expected { history: answered, in_doubt, .. } = expected;
         image = machine.crash(prng.next_u64());
         assert_eq!(damages(&image), [], "seed {seed}, round {round}: a crash is no damage");
         let again = self::machine(image);
@@ -276,14 +322,16 @@ fn crash_again_and_again(seed: u64) {
         let found_again = open_with_files(&twice, false, loading(&mut prng)).unwrap();
         assert_eq!(seen(&found_again), found, "seed {seed}, round {round}, once more");
         image = twice.crash(0);
+        images += 2;
     }
+    images
 }
 
 #[test]
 fn what_was_answered_survives_any_crash() {
-    for seed in seeds(0..60) {
-        crash_again_and_again(seed);
-    }
+    let images: usize = seeds(0..60).map(crash_again_and_again).sum();
+    println!("{images} images");
+    assert!(images > 0);
 }
 
 #[test]
@@ -339,11 +387,13 @@ fn the_disk_is_the_machine_s() {
     assert!(!machine.open_folder(Path::new("/db")).unwrap().list().unwrap().is_empty());
 }
 
-/// Several sessions write at once, statement by statement in turns; then the machine crashes.
-fn crash_of_writers(seed: u64) {
-    const SESSIONS: usize = 3;
+/// What the clients were answered: how many transactions each.
+type Answered = [i64; 3];
+
+/// Several sessions write at once, statement by statement in turns; then the machine crashes. Gives how many images were looked at.
+fn crash_of_writers(seed: u64) -> usize {
     let mut prng = Prng::new(seed);
-    let (mut image, mut answered) = (DiskImage::default(), [0; SESSIONS]);
+    let (mut image, mut answered, mut images) = (DiskImage::default(), Answered::default(), 0);
     for round in 0..3 {
         let machine = machine(image);
         let database = open_with_files(&machine, prng.below(3) == 0, loading(&mut prng))
@@ -352,34 +402,74 @@ fn crash_of_writers(seed: u64) {
             database.session().execute(WRITERS).unwrap();
         }
         endanger(&machine, &mut prng);
-        let in_doubt = write_in_turns(&database, &mut prng, &mut answered);
-        image = machine.crash(prng.next_u64());
-        assert_eq!(damages(&image), [], "seed {seed}, round {round}: a crash is no damage");
-        let again = self::machine(image);
-        let found = open_with_files(&again, false, loading(&mut prng))
-            .unwrap_or_else(|it| panic!("seed {seed}, round {round}: {it}"));
-        let mut session = found.session();
-        let mut number = |sql: &str| -> i64 {
-            let answer = session.query(sql).unwrap();
-            Cells::new(answer.batches[0].column(0)).text(0).unwrap().parse().unwrap()
-        };
-        let sum = number("SELECT CAST(sum(v) AS BIGINT) FROM accounts");
-        assert_eq!(sum, 80, "seed {seed}, round {round}");
-        let orphans = "SELECT count(*) FROM children WHERE p NOT IN (SELECT id FROM accounts)";
-        assert_eq!(number(orphans), 0, "seed {seed}, round {round}");
-        for (place, answered) in answered.iter_mut().enumerate() {
-            let own = format!("FROM counts WHERE client = {place}");
-            let (count, most) = (
-                number(&format!("SELECT count(*) {own}")),
-                number(&format!("SELECT coalesce(max(n), 0) {own}")),
-            );
-            let last = *answered + i64::from(in_doubt == Some(place));
-            let is_right = count == most && (*answered..=last).contains(&most);
-            assert!(is_right, "seed {seed}, round {round}: {count} up to {most}, not {answered}");
-            *answered = most;
+        machine.keep_pictures();
+        let (states, in_doubt) = write_in_turns((&machine, &database), &mut prng, answered);
+        for (place, picture) in machine.take_pictures().iter().enumerate() {
+            let mark = picture.mark as usize;
+            let is_next = |client: &usize| {
+                states.get(mark + 1).is_some_and(|it| it[*client] > states[mark][*client])
+            };
+            let next = (0..states[mark].len())
+                .find(is_next)
+                .or(in_doubt.filter(|_| mark + 1 == states.len()));
+            for _ in 0..images_of_each() {
+                let context =
+                    format!("seed {seed}, round {round}, before change {place} of the disk");
+                what_is_there(
+                    &picture.crash(prng.next_u64()),
+                    (states[mark], next),
+                    &mut prng,
+                    &context,
+                );
+                images += 1;
+            }
         }
-        image = again.crash(prng.next_u64());
+        image = machine.crash(prng.next_u64());
+        let last = *states.last().expect("one at least");
+        let context = format!("seed {seed}, round {round}");
+        (image, answered) = what_is_there(&image, (last, in_doubt), &mut prng, &context);
+        images += 1;
     }
+    images
+}
+
+/// Looks whether an image holds what clients were answered, and of the one that may not have been its transaction as a whole; gives
+/// what it holds, and an image of it.
+fn what_is_there(
+    image: &DiskImage,
+    (answered, in_doubt): (Answered, Option<usize>),
+    prng: &mut Prng,
+    context: &str,
+) -> (DiskImage, Answered) {
+    if prng.below(4) == 0 {
+        assert_eq!(damages(image), [], "{context}: a crash is no damage");
+    }
+    let again = machine(image.clone());
+    let found = open_with_files(&again, false, loading(prng))
+        .unwrap_or_else(|it| panic!("{context}: {it}"));
+    let mut session = found.session();
+    let mut numbers = |sql: &str| -> Vec<i64> {
+        let answer = session.query(sql).unwrap();
+        let columns = answer.batches[0].columns().iter();
+        columns.map(|it| Cells::new(it).text(0).unwrap().parse().unwrap()).collect()
+    };
+    let whole = "SELECT (SELECT CAST(sum(v) AS BIGINT) FROM accounts), \
+                 (SELECT count(*) FROM children WHERE p NOT IN (SELECT id FROM accounts))";
+    assert_eq!(numbers(whole), [80, 0], "{context}");
+    let of = |client: usize| {
+        let own = format!("FILTER (WHERE client = {client})");
+        format!("count(*) {own}, coalesce(max(n) {own}, 0)")
+    };
+    let counts = numbers(&format!("SELECT {} FROM counts", [0, 1, 2].map(of).join(", ")));
+    let mut held = answered;
+    for (place, held) in held.iter_mut().enumerate() {
+        let (count, most) = (counts[2 * place], counts[2 * place + 1]);
+        let last = *held + i64::from(in_doubt == Some(place));
+        let is_right = count == most && (*held..=last).contains(&most);
+        assert!(is_right, "{context}: {count} up to {most}, not {held}");
+        *held = most;
+    }
+    (again.crash(prng.next_u64()), held)
 }
 
 const WRITERS: &str = "CREATE TABLE accounts (id INT PRIMARY KEY, v INT);
@@ -387,18 +477,21 @@ const WRITERS: &str = "CREATE TABLE accounts (id INT PRIMARY KEY, v INT);
     CREATE TABLE children (n INT, p INT REFERENCES accounts);
     INSERT INTO accounts SELECT i, 10 FROM generate_series(1, 8) AS t (i)";
 
-/// Lets sessions do transactions until there have been enough, or the disk fails; tells whose commit was not answered.
-fn write_in_turns<const N: usize>(
-    database: &Arc<Database>,
+/// Lets sessions do transactions until there have been enough, or the disk fails. Gives what was answered, at first and after each
+/// transaction, as pictures are marked, and whose commit was not.
+fn write_in_turns(
+    (machine, database): (&SimulatedMachine, &Arc<Database>),
     prng: &mut Prng,
-    answered: &mut [i64; N],
-) -> Option<usize> {
-    let mut sessions: [Session; N] = std::array::from_fn(|_| database.session());
+    mut answered: Answered,
+) -> (Vec<Answered>, Option<usize>) {
+    let mut states = vec![answered];
+    let mut sessions: [Session; 3] = std::array::from_fn(|_| database.session());
+    machine.set_mark(0);
     for session in &mut sessions {
         session.execute("SET lock_timeout = 1").unwrap();
     }
     for _ in 0..prng.below(60) {
-        let place = prng.below(N as u64) as usize;
+        let place = prng.below(sessions.len() as u64) as usize;
         let session = &mut sessions[place];
         let (a, b) = (1 + prng.below(8), 1 + prng.below(8));
         let sql = match (session.open_transaction(), prng.below(6)) {
@@ -416,10 +509,14 @@ fn write_in_turns<const N: usize>(
             ),
         };
         match session.execute(&sql) {
-            Ok(_) if sql == "COMMIT" => answered[place] += 1,
+            Ok(_) if sql == "COMMIT" => {
+                answered[place] += 1;
+                machine.set_mark(states.len() as u64);
+                states.push(answered);
+            }
             Ok(_) => {}
             Err(error) if DISK.contains(&error.state.0) => {
-                return (sql == "COMMIT").then_some(place);
+                return (states, (sql == "COMMIT").then_some(place));
             }
             Err(error) => {
                 let known = ["55P03", "40P01", "25P02"].contains(&error.state.0);
@@ -427,12 +524,12 @@ fn write_in_turns<const N: usize>(
             }
         }
     }
-    None
+    (states, None)
 }
 
 #[test]
 fn what_several_writers_were_answered_survives_any_crash() {
-    for seed in seeds(0..60) {
-        crash_of_writers(seed);
-    }
+    let images: usize = seeds(0..24).map(crash_of_writers).sum();
+    println!("{images} images");
+    assert!(images > 0);
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use hardware::{FileError, TemporaryFile};
 use stdx::sync::{Arc, Mutex};
 
-use crate::lasting::Lasting;
+use crate::lasting::{Lasting, Picture};
 
 /// What is on the disk, and what goes wrong with it.
 #[derive(Debug)]
@@ -20,12 +20,17 @@ pub(crate) struct Disk {
     pub(crate) good_syncs: Option<u64>,
     /// Files that outlive who holds them.
     pub(crate) lasting: Lasting,
+    /// What they were before each change, where that is wanted.
+    pub(crate) pictures: Option<Vec<Picture>>,
+    /// The mark of the next picture.
+    pub(crate) mark: u64,
 }
 
 impl Default for Disk {
     fn default() -> Self {
         let (room, lasting) = (u64::MAX, Lasting::default());
-        Self { room, used: 0, files: 0, good: None, good_syncs: None, lasting }
+        let (good, good_syncs, pictures) = (None, None, None);
+        Self { room, used: 0, files: 0, good, good_syncs, lasting, pictures, mark: 0 }
     }
 }
 
@@ -38,6 +43,13 @@ impl Disk {
     fn access(&mut self, folder: &Path, what: &'static str) -> Result<(), FileError> {
         let (folder, message) = (folder.to_owned(), "the disk fails".to_owned());
         self.take_good().then_some(()).ok_or(FileError::Failed { folder, what, message })
+    }
+
+    /// Takes a picture, if pictures are wanted.
+    pub(crate) fn take_picture(&mut self) {
+        if let Some(pictures) = &mut self.pictures {
+            pictures.push(Picture::new(self.mark, &self.lasting));
+        }
     }
 
     /// Whether one more read or write goes well.

@@ -9,19 +9,7 @@ use stdx::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use stdx::sync::{Arc, Mutex};
 
 use crate::disk::Disk;
-use crate::lasting::Lasting;
 use crate::pages::PageTable;
-
-/// What is left of a disk after a crash.
-#[derive(Clone, Debug, Default)]
-pub struct DiskImage(pub(crate) Lasting);
-
-impl DiskImage {
-    /// Turns over one bit that follows from a seed, and tells of which file and at which byte; `None` when there is none.
-    pub fn flip(&mut self, seed: u64) -> Option<(PathBuf, u64)> {
-        self.0.flip(seed)
-    }
-}
 
 /// The disk, and the pages that files are mapped to.
 type Parts<'a> = (&'a Arc<Mutex<Disk>>, &'a Arc<Mutex<PageTable>>);
@@ -79,9 +67,15 @@ fn access(disk: &mut Disk, path: &Path, what: &'static str) -> Result<(), Folder
     }
 }
 
+/// Counts an access that changes what lasts, likewise.
+fn change(disk: &mut Disk, path: &Path, what: &'static str) -> Result<(), FolderError> {
+    disk.take_picture();
+    access(disk, path, what)
+}
+
 /// Counts a sync, likewise.
 fn sync_access(disk: &mut Disk, path: &Path) -> Result<(), FolderError> {
-    access(disk, path, "sync")?;
+    change(disk, path, "sync")?;
     match disk.take_sync() {
         true => Ok(()),
         false => Err(failed(path, "sync", "the disk fails to sync")),
@@ -120,7 +114,7 @@ impl Folder for SimulatedFolder {
 
     fn create(&self, name: &str) -> Result<Arc<dyn LastingFile>, FolderError> {
         let mut disk = self.disk.lock();
-        access(&mut disk, &self.path.join(name), "create")?;
+        change(&mut disk, &self.path.join(name), "create")?;
         let file = disk.lasting.create(&self.path, name);
         Ok(self.handle(name, file))
     }
@@ -132,6 +126,7 @@ impl Folder for SimulatedFolder {
 
     fn rename(&self, from: &str, to: &str) -> Result<(), FolderError> {
         let mut disk = self.disk.lock();
+        disk.take_picture();
         self.existing(&mut disk, from, "rename")?;
         disk.lasting.rename(&self.path, from, to);
         Ok(())
@@ -139,6 +134,7 @@ impl Folder for SimulatedFolder {
 
     fn remove(&self, name: &str) -> Result<(), FolderError> {
         let mut disk = self.disk.lock();
+        disk.take_picture();
         self.existing(&mut disk, name, "remove")?;
         disk.lasting.remove(&self.path, name);
         Ok(())
@@ -189,7 +185,7 @@ impl LastingFile for SimulatedFile {
 
     fn write_at(&self, place: u64, bytes: &[u8]) -> Result<(), FolderError> {
         let mut disk = self.disk.lock();
-        access(&mut disk, &self.path, "write")?;
+        change(&mut disk, &self.path, "write")?;
         self.check_room(&mut disk, place + bytes.len() as u64)?;
         disk.lasting.content(self.file).write(place, bytes);
         Ok(())
@@ -197,7 +193,7 @@ impl LastingFile for SimulatedFile {
 
     fn truncate(&self, length: u64) -> Result<(), FolderError> {
         let mut disk = self.disk.lock();
-        access(&mut disk, &self.path, "cut")?;
+        change(&mut disk, &self.path, "cut")?;
         self.check_room(&mut disk, length)?;
         disk.lasting.content(self.file).set_length(length);
         Ok(())

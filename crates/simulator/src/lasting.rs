@@ -19,6 +19,36 @@ pub(crate) struct Lasting {
     last: u64,
 }
 
+/// What is left of a disk after a crash.
+#[derive(Clone, Debug, Default)]
+pub struct DiskImage(pub(crate) Lasting);
+
+impl DiskImage {
+    /// Turns over one bit that follows from a seed, and tells of which file and at which byte; `None` when there is none.
+    pub fn flip(&mut self, seed: u64) -> Option<(PathBuf, u64)> {
+        self.0.flip(seed)
+    }
+}
+
+/// What lasts on a disk at a moment before a change of it: a loss of power may come then.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// The mark that the machine had then ([`crate::SimulatedMachine::set_mark`]).
+    pub mark: u64,
+    lasting: Lasting,
+}
+
+impl Picture {
+    pub(crate) fn new(mark: u64, lasting: &Lasting) -> Self {
+        Self { mark, lasting: lasting.clone() }
+    }
+
+    /// What a loss of power at that moment would leave, by a seed, as of [`crate::SimulatedMachine::crash`].
+    pub fn crash(&self, seed: u64) -> DiskImage {
+        DiskImage(self.lasting.crashed(seed))
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 struct Names {
     now: BTreeMap<String, u64>,

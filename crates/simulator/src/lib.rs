@@ -42,7 +42,7 @@ mod timed;
 mod turns;
 
 pub use fault::Fault;
-pub use folder::DiskImage;
+pub use lasting::{DiskImage, Picture};
 pub use machine::SimulatedMachine;
 pub use meters::Meters;
 pub use model::{Coherence, MachineModel};

@@ -13,7 +13,8 @@ use stdx::{Bytes, Nanos};
 use crate::disk::Disk;
 use crate::engine::Engine;
 use crate::fault::Fault;
-use crate::folder::{self, DiskImage};
+use crate::folder;
+use crate::lasting::{DiskImage, Picture};
 use crate::meters::Meters;
 use crate::model::MachineModel;
 use crate::pages::{PAGE_BYTES, PageTable, Refusals};
@@ -51,6 +52,21 @@ impl SimulatedMachine {
     /// rest, for seed 0 nothing of it.
     pub fn crash(&self, seed: u64) -> DiskImage {
         DiskImage(self.disk.lock().lasting.crashed(seed))
+    }
+
+    /// From now on keeps what lasts on the disk as it is before each change of it.
+    pub fn keep_pictures(&self) {
+        self.disk.lock().pictures = Some(Vec::new());
+    }
+
+    /// Marks the pictures from now on.
+    pub fn set_mark(&self, mark: u64) {
+        self.disk.lock().mark = mark;
+    }
+
+    /// The pictures that were kept, in order; no more are kept.
+    pub fn take_pictures(&self) -> Vec<Picture> {
+        self.disk.lock().pictures.take().unwrap_or_default()
     }
 
     /// Lets so many more syncs go well before all fail; all when not given. What was written before one that fails is lost.

@@ -80,19 +80,29 @@ impl PageTable {
         bytes: usize,
         policy: &PagePolicy,
     ) -> Result<Mapping, MachineError> {
+        self.map_at(bytes, policy, ALIGN_BYTES)
+    }
+
+    /// The same at a multiple of some bytes.
+    fn map_at(
+        &mut self,
+        bytes: usize,
+        policy: &PagePolicy,
+        align: usize,
+    ) -> Result<Mapping, MachineError> {
         let out = MachineError::OutOfMemory { bytes };
         if self.refusals.take() {
             return Err(out);
         }
         let pages = bytes.div_ceil(PAGE_BYTES).max(1);
-        let room = pages.checked_mul(PAGE_BYTES).and_then(|it| it.checked_add(ALIGN_BYTES));
+        let room = pages.checked_mul(PAGE_BYTES).and_then(|it| it.checked_add(align));
         let room = room.filter(|&it| it <= isize::MAX as usize).ok_or(out.clone())?;
         if pages as u64 > self.limit_pages.saturating_sub(self.used_pages) {
             return Err(out);
         }
         let nodes = self.deal(pages, policy).map_err(|it| with_bytes(it, bytes))?;
         let mut buffer = vec![0_u8; room];
-        let offset = buffer.as_ptr().align_offset(ALIGN_BYTES);
+        let offset = buffer.as_ptr().align_offset(align);
         let base = NonNull::from(&mut buffer[offset..offset + pages * PAGE_BYTES]).cast::<u8>();
         self.regions.insert(base.addr().get(), Region { buffer, nodes });
         self.used_pages += pages as u64;
@@ -100,9 +110,9 @@ impl PageTable {
         Ok(Mapping { base, bytes: pages * PAGE_BYTES })
     }
 
-    /// A mapping of some bytes, of which there is at least one.
+    /// A mapping of some bytes, of which there is at least one, as of a file: at any page.
     pub(crate) fn map_copy(&mut self, bytes: &[u8]) -> Result<Mapping, MachineError> {
-        let mapping = self.map(bytes.len(), &PagePolicy::FirstTouch)?;
+        let mapping = self.map_at(bytes.len(), &PagePolicy::FirstTouch, PAGE_BYTES)?;
         let region = self.regions.get_mut(&mapping.base.addr().get());
         let region = region.expect("invariant: just mapped");
         let offset = mapping.base.addr().get() - region.buffer.as_ptr().addr();
