@@ -365,6 +365,15 @@ fn real(machine: &FakeMachine, base: NonNull<u8>, page: usize) -> Option<NodeId>
     machine.locate(at_byte(base, page * PAGE), 1).unwrap()[0]
 }
 
+/// A subset, of which the map tells the node, where all of it is on one.
+fn subset_of(map: &PageSocketMap, oracle: &Oracle, at: usize, bytes: usize) -> PageSocketMap {
+    let subset = map.subset(oracle.base + at, bytes);
+    let of_all = map.node_of_all(oracle.base + at, bytes);
+    let pages = oracle.pages(at, bytes).count();
+    assert!(of_all.is_none_or(|it| subset.summary() == [(it, pages)]));
+    subset
+}
+
 fn apply(
     machine: &FakeMachine,
     base: NonNull<u8>,
@@ -420,11 +429,7 @@ fn apply(
         }
         Change::Subtract(at, bytes) => {
             let bytes = clip(at, bytes);
-            let subset = map.subset(oracle.base + at, bytes);
-            let of_all = map.node_of_all(oracle.base + at, bytes);
-            assert!(
-                of_all.is_none_or(|it| subset.summary() == [(it, oracle.pages(at, bytes).count())])
-            );
+            let subset = subset_of(map, oracle, at, bytes);
             let before = map.clone();
             map.subtract_map(&subset);
             let mut whole = map.clone();
