@@ -24,6 +24,7 @@ mod copy_options;
 mod cursor;
 mod cursor_words;
 mod data_types;
+mod definition_words;
 pub mod design;
 mod dialect;
 mod domain_value;
@@ -32,9 +33,11 @@ mod file_calls;
 mod file_reference;
 pub mod files;
 mod folders;
+mod fragments;
 mod frames;
 mod friendly_words;
 mod from_first;
+mod function_words;
 mod generated_columns;
 mod generated_words;
 pub mod index_words;
@@ -78,6 +81,7 @@ mod sequence_words;
 mod session_statement;
 mod show_words;
 mod similar;
+pub mod sql_functions;
 pub mod statement;
 mod steering;
 mod steps;
@@ -117,8 +121,8 @@ pub use sequence::{SequenceChange, SequenceOptions};
 pub use session_statement::{ChannelStatement, CursorStep};
 pub use similar::{SimilarText, similar};
 pub use statement::{
-    Arguments, Commented, CopyPlace, CursorStatement, Discarded, ExplainFormat, Isolation,
-    ParsedQuery, Statement, Step, TransactionModes, TransactionStatement, TypeBody,
+    Arguments, Commented, CopyPlace, CursorStatement, Discarded, DroppedMacro, ExplainFormat,
+    Isolation, ParsedQuery, Statement, Step, TransactionModes, TransactionStatement, TypeBody,
 };
 pub use syntax::quoted_name;
 pub use user_types::{DomainBody, DomainChange, NewLabel, TypeChange, TypeName};

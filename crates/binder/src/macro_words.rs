@@ -1,23 +1,22 @@
-//! CREATE MACRO and DROP MACRO, which DuckDB also calls FUNCTION.
+//! CREATE MACRO and DROP MACRO, which DuckDB also calls FUNCTION; functions as PostgreSQL has them are in `function_words`.
 
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{MacroDefinition, MacroForm, MacroParameter, SqlError, SqlResult, SqlState};
 
 use crate::cursor::Cursor;
-use crate::statement::{ParsedQuery, Statement};
+use crate::definition_words::{Reading, expression, name_of, skip};
+use crate::function_words;
+use crate::statement::{DroppedMacro, Statement};
 use crate::syntax::unsupported;
-
-/// Reads the query whose tokens these are.
-type ReadQuery<'a> = &'a dyn Fn(Vec<TokenWithSpan>) -> SqlResult<ParsedQuery>;
 
 /// The statement, if the tokens are one about macros.
 pub(crate) fn recognise(
     tokens: &[TokenWithSpan],
-    read: ReadQuery<'_>,
+    read: Reading<'_>,
 ) -> SqlResult<Option<Statement>> {
     let mut cursor = Cursor::new(tokens);
     if cursor.take("DROP") {
-        return dropped(&mut cursor);
+        return dropped(&mut cursor, tokens);
     }
     if !cursor.take("CREATE") {
         return Ok(None);
@@ -31,14 +30,14 @@ pub(crate) fn recognise(
     if is_temporary {
         return Err(unsupported("a temporary macro"));
     }
+    if is_function && function_words::is_one(&cursor) {
+        return function_words::created(&mut cursor, (tokens, read), or_replace).map(Some);
+    }
     let if_not_exists = cursor.take_all(&["IF", "NOT", "EXISTS"]);
     let name = name_of(&mut cursor)?;
     let mut definition = MacroDefinition { name, is_table: false, forms: Vec::new() };
     loop {
         let parameters = parameters(&mut cursor, tokens, read)?;
-        if is_function && !cursor.sees(&["AS"]) {
-            return Err(unsupported("CREATE FUNCTION with RETURNS or LANGUAGE"));
-        }
         cursor.expect("AS")?;
         let is_table = cursor.take("TABLE");
         if !definition.forms.is_empty() && is_table != definition.is_table {
@@ -47,14 +46,11 @@ pub(crate) fn recognise(
         }
         definition.is_table = is_table;
         let body = body(&mut cursor, tokens);
-        if body.get(1).is_some_and(|it| crate::steering::is_word(&it.token, "language")) {
-            return Err(unsupported("CREATE FUNCTION with a text as its body"));
-        }
         let body = match is_table {
-            true => read(body.to_vec())?.to_string(),
+            true => (read.tokens)(body.to_vec())?.to_string(),
             false => expression(body, read)?,
         };
-        definition.forms.push(MacroForm { parameters, body });
+        definition.forms.push(MacroForm { parameters, body, function: None });
         if !cursor.take_sign(&Token::Comma) {
             break;
         }
@@ -63,33 +59,31 @@ pub(crate) fn recognise(
     Ok(Some(Statement::CreateMacro { definition, or_replace, if_not_exists }))
 }
 
-fn dropped(cursor: &mut Cursor<'_>) -> SqlResult<Option<Statement>> {
-    if !cursor.take("MACRO") && !cursor.take("FUNCTION") {
+fn dropped(cursor: &mut Cursor<'_>, tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>> {
+    let is_function = cursor.take("FUNCTION");
+    if !is_function && !cursor.take("MACRO") {
         return Ok(None);
     }
     let is_table = cursor.take("TABLE");
     let if_exists = cursor.take_all(&["IF", "EXISTS"]);
     let name = name_of(cursor)?;
+    let types = match is_function && cursor.peek() == Some(&Token::LParen) {
+        true => Some(function_words::types(cursor, tokens)?),
+        false => None,
+    };
     if !cursor.take("CASCADE") {
         cursor.take("RESTRICT");
     }
     cursor.expect_end()?;
-    Ok(Some(Statement::DropMacro { name, is_table, if_exists }))
-}
-
-fn name_of(cursor: &mut Cursor<'_>) -> SqlResult<String> {
-    let name = cursor.name("the name of a macro")?;
-    match cursor.peek() {
-        Some(Token::Period) => Err(unsupported("a macro in a schema")),
-        _ => Ok(name),
-    }
+    let of = DroppedMacro { is_table, is_function, types };
+    Ok(Some(Statement::DropMacro { name, of, if_exists }))
 }
 
 /// `(a, b := 1)`; what is given for a parameter where a call does not say it may also stand behind `=>` and DEFAULT.
 fn parameters(
     cursor: &mut Cursor<'_>,
     tokens: &[TokenWithSpan],
-    read: ReadQuery<'_>,
+    read: Reading<'_>,
 ) -> SqlResult<Vec<MacroParameter>> {
     cursor.expect_sign(&Token::LParen)?;
     let mut all: Vec<MacroParameter> = Vec::new();
@@ -131,22 +125,6 @@ fn parameters(
     Ok(all)
 }
 
-/// Goes on to a token that is not inside of brackets.
-fn skip(cursor: &mut Cursor<'_>, stop: impl Fn(&Token) -> bool) {
-    let mut depth = 0_usize;
-    while let Some(token) = cursor.peek() {
-        if depth == 0 && stop(token) {
-            return;
-        }
-        match token {
-            Token::LParen | Token::LBracket | Token::LBrace => depth += 1,
-            Token::RParen | Token::RBracket | Token::RBrace => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        cursor.advance();
-    }
-}
-
 /// The tokens up to the end, or to the comma before another form.
 fn body<'a>(cursor: &mut Cursor<'_>, tokens: &'a [TokenWithSpan]) -> &'a [TokenWithSpan] {
     let begin = cursor.at();
@@ -169,18 +147,4 @@ fn begins_form(tokens: &[TokenWithSpan]) -> bool {
     }
     skip(&mut cursor, |token| *token == Token::RParen);
     cursor.take_sign(&Token::RParen) && cursor.sees(&["AS"])
-}
-
-/// An expression as SQL.
-fn expression(tokens: &[TokenWithSpan], read: ReadQuery<'_>) -> SqlResult<String> {
-    let select = TokenWithSpan::wrap(Token::make_keyword("SELECT"));
-    let query = read(std::iter::once(select).chain(tokens.iter().cloned()).collect())?;
-    let wrong =
-        || SqlError::new(SqlState::SYNTAX, "syntax error: a macro stands for an expression");
-    let sqlparser::ast::SetExpr::Select(select) = &*query.0.body else { return Err(wrong()) };
-    let is_alone = select.from.is_empty() && select.selection.is_none();
-    match &select.projection[..] {
-        [sqlparser::ast::SelectItem::UnnamedExpr(it)] if is_alone => Ok(it.to_string()),
-        _ => Err(wrong()),
-    }
 }

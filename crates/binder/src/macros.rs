@@ -9,11 +9,11 @@ use sqlparser::ast::{
     self, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, TableAlias, TableFactor,
     VisitMut, VisitorMut, visit_expressions_mut,
 };
-use sqlparser::parser::Parser;
 use types::{CatalogView, MacroDefinition, MacroForm, SqlError, SqlResult, SqlState};
 
-use crate::dialect::Postgres;
-use crate::syntax::{NESTED_MAX, ident, syntax, unsupported};
+use crate::fragments::read;
+use crate::sql_functions;
+use crate::syntax::{ident, unsupported};
 
 /// Macros that stand for calls of macros.
 const DEPTH_MAX: usize = 100;
@@ -82,9 +82,16 @@ impl Expanding<'_> {
             && list.duplicate_treatment.is_none()
             && list.clauses.is_empty();
         if !is_plain {
-            return Err(unsupported("a call of a macro with anything but arguments"));
+            return Err(unsupported(
+                "a call of a macro or of a function in SQL with anything but arguments",
+            ));
         }
         let (form, values) = chosen(&definition, &list.args)?;
+        if let Some(function) = &form.function {
+            let body = self.within(read(&form.body, |it| it.parse_query())?)?;
+            return sql_functions::value(&definition.name, (form, function), (body, values))
+                .map(Some);
+        }
         let body = read(&form.body, |it| it.parse_expr())?;
         let body = self.filled(body, form, values)?;
         Ok(Some(Expr::Nested(Box::new(body))))
@@ -100,22 +107,35 @@ impl Expanding<'_> {
             }
             _ => return Ok(None),
         };
-        let Some(definition) = self.definition(name, true) else { return Ok(None) };
+        let of_tables = self.definition(name, true);
+        // A function of a value is a table of one row.
+        let of_values = || self.definition(name, false).filter(|it| it.is_function());
+        let Some(definition) = of_tables.or_else(of_values) else { return Ok(None) };
         let (form, values) = chosen(&definition, arguments)?;
+        let lateral = !values.is_empty();
         let query = read(&form.body, |it| it.parse_query())?;
+        let subquery = match &form.function {
+            Some(function) if definition.is_table => {
+                let made = (self.within(query)?, values);
+                sql_functions::rows(&definition.name, (form, function), made)?
+            }
+            Some(function) => {
+                let made = (self.within(query)?, values);
+                let value = sql_functions::value(&definition.name, (form, function), made)?;
+                let column = alias.as_ref().map_or(&definition.name, |it| &it.name.value);
+                sql_functions::row_of(value, column)?
+            }
+            None => self.filled(query, form, values)?,
+        };
         let own = TableAlias {
             explicit: false,
             name: Ident::with_quote('"', &definition.name),
             columns: Vec::new(),
             at: None,
         };
-        Ok(Some(TableFactor::Derived {
-            // Arguments may be columns of what stands before the call.
-            lateral: !values.is_empty(),
-            subquery: self.filled(query, form, values)?,
-            alias: Some(alias.clone().unwrap_or(own)),
-            sample: None,
-        }))
+        // Arguments may be columns of what stands before the call.
+        let alias = Some(alias.clone().unwrap_or(own));
+        Ok(Some(TableFactor::Derived { lateral, subquery, alias, sample: None }))
     }
 
     fn definition(
@@ -125,17 +145,17 @@ impl Expanding<'_> {
     ) -> Option<stdx::sync::Arc<MacroDefinition>> {
         match &name.0[..] {
             [name] => self.catalog.macro_of(&ident(name.as_ident()?), is_table),
+            // Functions are in no schema, and thus found as if they were in the usual one.
+            [schema, name] if ident(schema.as_ident()?) == "public" => {
+                let found = self.catalog.macro_of(&ident(name.as_ident()?), is_table);
+                found.filter(|it| it.is_function())
+            }
             _ => None,
         }
     }
 
-    /// A body with its own macros expanded, and then the arguments in their places.
-    fn filled<T: VisitMut>(
-        &self,
-        mut body: T,
-        form: &MacroForm,
-        values: Vec<Expr>,
-    ) -> SqlResult<T> {
+    /// A body with its own macros expanded.
+    fn within<T: VisitMut>(&self, mut body: T) -> SqlResult<T> {
         if self.depth == DEPTH_MAX {
             let message = format!("more than {DEPTH_MAX} macros stand for one another");
             return Err(SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, message));
@@ -144,6 +164,12 @@ impl Expanding<'_> {
         if let ControlFlow::Break(error) = body.visit(&mut inner) {
             return Err(error);
         }
+        Ok(body)
+    }
+
+    /// A body with its own macros expanded, and then the arguments in their places.
+    fn filled<T: VisitMut>(&self, body: T, form: &MacroForm, values: Vec<Expr>) -> SqlResult<T> {
+        let mut body = self.within(body)?;
         let _ = visit_expressions_mut(&mut body, |expr| {
             if let Expr::Identifier(name) = expr {
                 let name = ident(name);
@@ -156,15 +182,6 @@ impl Expanding<'_> {
         });
         Ok(body)
     }
-}
-
-/// Reads what a macro stands for.
-fn read<T>(
-    text: &str,
-    parse: impl FnOnce(&mut Parser<'_>) -> Result<T, sqlparser::parser::ParserError>,
-) -> SqlResult<T> {
-    let parser = Parser::new(&Postgres).with_recursion_limit(NESTED_MAX);
-    parser.try_with_sql(text).and_then(|mut it| parse(&mut it)).map_err(|it| syntax(&it))
 }
 
 /// The first form that takes some arguments, and the values of its parameters.
@@ -189,7 +206,8 @@ fn chosen<'m>(
         }
     }
     let message = format!(
-        "macro {} does not take {} arguments, or not of these names",
+        "{} {} does not take {} arguments, or not of these names",
+        if definition.is_function() { "function" } else { "macro" },
         definition.name,
         arguments.len()
     );

@@ -10,6 +10,7 @@ use types::{SqlError, SqlResult, SqlState};
 
 use crate::column::column;
 use crate::data_types::data_type;
+use crate::definition_words::Reading;
 use crate::design::DesignClause;
 use crate::levels::{levels, names_are_sound};
 use crate::numa::{self, Recognised};
@@ -183,7 +184,18 @@ fn parse_one(
 fn about_names(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>> {
     match variable_words::recognise(tokens, &query_of_tokens)? {
         Some(statement) => Ok(Some(statement)),
-        None => macro_words::recognise(tokens, &query_of_tokens),
+        None => {
+            let reading = Reading { tokens: &query_of_tokens, text: &query_of_text };
+            macro_words::recognise(tokens, reading)
+        }
+    }
+}
+
+/// The query that a text is; `None` where it is anything else.
+fn query_of_text(text: &str) -> SqlResult<Option<ParsedQuery>> {
+    match <[Statement; 1]>::try_from(parse(text)?.into_tree()) {
+        Ok([Statement::Query { query }]) => Ok(Some(query)),
+        _ => Ok(None),
     }
 }
 

@@ -14,6 +14,17 @@ use crate::sequence::{SequenceChange, SequenceOptions};
 use crate::session_statement::{ChannelStatement, CursorStep};
 use crate::user_types::{DomainBody, DomainChange, TypeChange, TypeName};
 
+/// Which macro of a name is dropped.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DroppedMacro {
+    /// Whether it must be one of tables.
+    pub is_table: bool,
+    /// Whether it was called a function.
+    pub is_function: bool,
+    /// The types of a function's parameters, if they are said.
+    pub types: Option<Vec<String>>,
+}
+
 /// A parsed query; opaque, because its form belongs to the parser.
 #[derive(Clone, PartialEq)]
 pub struct ParsedQuery(pub Box<ast::Query>);
@@ -212,12 +223,12 @@ pub enum Statement {
         /// Whether an existing one is no error.
         if_not_exists: bool,
     },
-    /// DROP MACRO.
+    /// DROP MACRO, DROP FUNCTION.
     DropMacro {
-        /// The macro.
+        /// The macro or function.
         name: String,
-        /// Whether it must be one of tables.
-        is_table: bool,
+        /// Which one of that name.
+        of: DroppedMacro,
         /// Whether a missing one is no error.
         if_exists: bool,
     },

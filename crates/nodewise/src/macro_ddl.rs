@@ -1,6 +1,7 @@
-//! CREATE MACRO and DROP MACRO.
+//! CREATE and DROP of macros, and of functions in SQL, which are macros that say more.
 
-use types::{MacroDefinition, SqlError, SqlResult, SqlState};
+use binder::{DroppedMacro, Statement, sql_functions};
+use types::{MacroDefinition, MacroForm, SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
 use crate::durability::Operation;
@@ -27,29 +28,124 @@ impl Session {
         Ok(done("CREATE MACRO"))
     }
 
+    /// CREATE FUNCTION: beside those of its name with another number of parameters.
+    pub(crate) fn create_function(
+        &self,
+        mut definition: MacroDefinition,
+        or_replace: bool,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        self.write_alone(cancel)?;
+        let (snapshot, name) = (self.snapshot(), definition.name.clone());
+        if functions::lookup(&name).is_some()
+            || binder::bind::aggregate_names().any(|it| it == name)
+        {
+            return Err(SqlError::unsupported("a function with the name of one that is built in"));
+        }
+        let Some(new) = definition.forms.first().cloned() else {
+            return Ok(done("CREATE FUNCTION"));
+        };
+        let count = |it: &MacroForm| it.parameters.len();
+        let exists = |what: &str| {
+            let message = format!("{what} \"{name}\" already exists with same argument types");
+            Err(SqlError::new(SqlState("42723"), message))
+        };
+        let other = snapshot.macro_of(&name, !definition.is_table);
+        if other.is_some_and(|it| {
+            it.is_function() && it.forms.iter().any(|it| count(it) == count(&new))
+        }) {
+            return exists("function");
+        }
+        if let Some(known) = snapshot.macro_of(&name, definition.is_table) {
+            if !known.is_function() {
+                return exists("macro");
+            }
+            if let Some(old) = known.forms.iter().find(|it| count(it) == count(&new)) {
+                let (Some(was), Some(is)) = (&old.function, &new.function) else {
+                    return exists("macro");
+                };
+                if was.types != is.types {
+                    let what = "functions of one name with as many parameters of other types";
+                    return Err(SqlError::unsupported(what));
+                }
+                if !or_replace {
+                    return exists("function");
+                }
+                if was.returns != is.returns {
+                    let message = "cannot change return type of existing function";
+                    return Err(SqlError::new(SqlState("42P13"), message)
+                        .with_hint("use DROP FUNCTION first"));
+                }
+            }
+            let others = known.forms.iter().filter(|it| count(it) != count(&new)).cloned();
+            definition.forms = others.chain([new.clone()]).collect();
+        }
+        self.check_function(&name, &new, cancel)?;
+        self.catalog().put_macro(definition.clone());
+        self.note(|| Operation::macro_made(&definition))?;
+        Ok(done("CREATE FUNCTION"))
+    }
+
+    /// Whether the body of a function can be bound, and gives as many columns as it says.
+    fn check_function(&self, name: &str, form: &MacroForm, cancel: &CancelToken) -> SqlResult<()> {
+        let Some(function) = &form.function else { return Ok(()) };
+        let Some(text) = sql_functions::check_query(name, form)? else { return Ok(()) };
+        let parsed = binder::parse::parse(&text)?.into_tree();
+        let [Statement::Query { query }] = &parsed[..] else { return Ok(()) };
+        let bound = self.bound_view(query, &[], cancel)?;
+        if bound.columns.len() != function.returns.len() {
+            let message = format!("return type mismatch in function \"{name}\"");
+            let why = format!(
+                "it gives {} columns, and says {}",
+                bound.columns.len(),
+                function.returns.len()
+            );
+            return Err(SqlError::new(SqlState("42P13"), message).with_hint(why));
+        }
+        Ok(())
+    }
+
     pub(crate) fn drop_macro(
         &self,
         name: &str,
-        is_table: bool,
+        of: &DroppedMacro,
         if_exists: bool,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         self.write_alone(cancel)?;
-        let snapshot = self.snapshot();
+        let (snapshot, what) = (self.snapshot(), if of.is_function { "function" } else { "macro" });
+        let tag = if of.is_function { "DROP FUNCTION" } else { "DROP MACRO" };
+        let types = of.types.as_deref();
+        let is_it = |form: &MacroForm| match (types, &form.function) {
+            (Some(types), Some(function)) => function.types == types,
+            (Some(types), None) => form.parameters.len() == types.len(),
+            (None, _) => true,
+        };
         // Without the word TABLE it may be either.
-        let kinds = [is_table, true];
-        let kind = kinds.into_iter().find(|it| snapshot.macro_of(name, *it).is_some());
-        match kind {
-            Some(kind) => {
-                self.catalog().drop_macro(name, kind);
-                self.note(|| Operation::drop_macro(name, kind))?;
+        let mut found =
+            [of.is_table, true].into_iter().filter_map(|it| snapshot.macro_of(name, it));
+        let Some(known) = found.find(|it| it.forms.iter().any(is_it)) else {
+            if if_exists {
+                return Ok(done(tag));
             }
-            None if if_exists => {}
-            None => {
-                let message = format!("macro \"{name}\" does not exist");
-                return Err(SqlError::new(SqlState::UNDEFINED_FUNCTION, message));
-            }
+            let types = types.map(|it| format!("({})", it.join(", "))).unwrap_or_default();
+            let message = format!("{what} \"{name}\"{types} does not exist");
+            return Err(SqlError::new(SqlState::UNDEFINED_FUNCTION, message));
+        };
+        if types.is_none() && known.is_function() && known.forms.len() > 1 {
+            let message = format!("function name \"{name}\" is not unique");
+            let hint = "say the types of its parameters in brackets";
+            return Err(SqlError::new(SqlState("42725"), message).with_hint(hint));
         }
-        Ok(done("DROP MACRO"))
+        let mut left = MacroDefinition::clone(known);
+        left.forms.retain(|it| !is_it(it));
+        if left.forms.is_empty() {
+            self.catalog().drop_macro(name, left.is_table);
+            self.note(|| Operation::drop_macro(name, left.is_table))?;
+        } else {
+            self.catalog().put_macro(left.clone());
+            self.note(|| Operation::macro_made(&left))?;
+        }
+        Ok(done(tag))
     }
 }

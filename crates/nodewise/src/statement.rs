@@ -209,10 +209,13 @@ impl Session {
                 self.drop_sequences(&names, if_exists, cascade, cancel)
             }
             Statement::CreateMacro { definition, or_replace, if_not_exists } => {
-                self.create_macro(&definition, (or_replace, if_not_exists), cancel)
+                match definition.is_function() {
+                    true => self.create_function(definition, or_replace, cancel),
+                    false => self.create_macro(&definition, (or_replace, if_not_exists), cancel),
+                }
             }
-            Statement::DropMacro { name, is_table, if_exists } => {
-                self.drop_macro(&name, is_table, if_exists, cancel)
+            Statement::DropMacro { name, of, if_exists } => {
+                self.drop_macro(&name, &of, if_exists, cancel)
             }
             Statement::Comment { of, text } => self.comment_on(&of, text.as_deref(), cancel),
             Statement::Summarize { query } => self.summarize(&query, cancel),

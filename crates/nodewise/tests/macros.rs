@@ -29,13 +29,22 @@ fn run(session: &mut Session, sql: &str) {
 const MADE: &str = "CREATE TABLE t (a INTEGER); INSERT INTO t VALUES (1), (2); \
      CREATE MACRO more(x, y := 1) AS x + y, (x, y, z) AS x + y + z; \
      CREATE MACRO \"Up\"(n) AS TABLE SELECT a FROM t WHERE a >= n; \
-     CREATE MACRO gone() AS 1; DROP MACRO gone";
+     CREATE MACRO gone() AS 1; DROP MACRO gone; \
+     CREATE FUNCTION from_here(x INTEGER, INTEGER DEFAULT 0) RETURNS BIGINT LANGUAGE sql STRICT \
+         AS 'SELECT count(*) + $2 FROM t WHERE a >= x'; \
+     CREATE FUNCTION from_here() RETURNS INTEGER LANGUAGE sql RETURN 7; \
+     CREATE FUNCTION \"It''s\"(n INTEGER) RETURNS TABLE (\"A\" TEXT) LANGUAGE sql AS 'SELECT ''it''''s '' || a FROM t WHERE a >= n'";
 
 /// That they are there, and those that are not are not.
 fn check(database: &Arc<Database>) {
     let mut session = database.session();
     assert_eq!(value(&mut session, "SELECT more(1) + more(1, 2, 3)"), "8");
     assert_eq!(value(&mut session, "SELECT count(*) FROM \"Up\"(2)"), "1");
+    assert_eq!(
+        value(&mut session, "SELECT from_here(2) * 100 + from_here(1, 5) * 10 + from_here()"),
+        "177"
+    );
+    assert_eq!(value(&mut session, "SELECT \"A\" FROM \"It''s\"(2)"), "it's 2");
     assert_eq!(session.execute("SELECT gone()").unwrap_err().state.0, "42883");
 }
 

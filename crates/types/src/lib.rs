@@ -38,7 +38,7 @@ pub use enums::EnumType;
 pub use error::{SqlError, SqlResult, SqlState};
 pub use interrupt::Interrupt;
 pub use lock_mode::{LockMode, LockModes, LockWait};
-pub use macro_definition::{MacroDefinition, MacroForm, MacroParameter};
+pub use macro_definition::{MacroDefinition, MacroForm, MacroParameter, SqlFunction};
 pub use names::OnCommit;
 pub use rights::{Grant, ObjectKind, Privileges, Rights};
 pub use role::{Membership, Role, RoleId};

@@ -15,13 +15,34 @@ pub struct MacroDefinition {
     pub forms: Vec<MacroForm>,
 }
 
+impl MacroDefinition {
+    /// Whether it was made as a function, of types.
+    pub fn is_function(&self) -> bool {
+        self.forms.iter().any(|it| it.function.is_some())
+    }
+}
+
 /// What a call of some arguments stands for.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct MacroForm {
     /// The parameters, in order.
     pub parameters: Vec<MacroParameter>,
-    /// An expression, or a query, as SQL.
+    /// An expression, or a query, as SQL; of a function always a query.
     pub body: String,
+    /// What a function of PostgreSQL says besides; `None` of a macro.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<SqlFunction>,
+}
+
+/// What a function written in SQL says besides its parameters and its body.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SqlFunction {
+    /// The types of its parameters, as SQL.
+    pub types: Vec<String>,
+    /// What it gives: one value of a type, or the columns of a table, with their names and types as SQL.
+    pub returns: Vec<(String, String)>,
+    /// Whether it gives NULL where an argument is NULL, without a look at its body.
+    pub is_strict: bool,
 }
 
 /// A parameter of a macro.

@@ -5,8 +5,8 @@ use hardware::NodeId;
 use stdx::sync::Arc;
 use storage::{CatalogSnapshot, IndexKind, Partitioning, PlaceTarget, Placement, Sequence, Table};
 use types::{
-    ColumnId, DataType, DomainCheck, ForeignKey, MacroForm, MacroParameter, SequenceDefinition,
-    SequenceOwner, SequencePosition, UserType, Value, ViewDefinition, names,
+    ColumnId, DataType, DomainCheck, ForeignKey, MacroDefinition, MacroForm, MacroParameter,
+    SequenceDefinition, SequenceOwner, SequencePosition, UserType, Value, ViewDefinition, names,
 };
 
 use crate::constraints::quoted;
@@ -19,13 +19,13 @@ pub(super) fn create_schemas(snapshot: &CatalogSnapshot) -> String {
     lasting.map(|it| format!("CREATE SCHEMA {};\n", quoted(it))).collect()
 }
 
-/// CREATE MACRO of all.
+/// CREATE MACRO and CREATE FUNCTION of all.
 pub(super) fn macros(snapshot: &CatalogSnapshot) -> String {
     let parameter = |it: &MacroParameter| match &it.default {
         Some(value) => format!("{} := {value}", quoted(&it.name)),
         None => quoted(&it.name),
     };
-    let each = snapshot.macros().map(|it| {
+    let macro_of = |it: &MacroDefinition| {
         let table = if it.is_table { "TABLE " } else { "" };
         let form = |form: &MacroForm| {
             let parameters: Vec<String> = form.parameters.iter().map(parameter).collect();
@@ -33,8 +33,34 @@ pub(super) fn macros(snapshot: &CatalogSnapshot) -> String {
         };
         let forms: Vec<String> = it.forms.iter().map(form).collect();
         format!("CREATE MACRO {}{};\n", quoted(&it.name), forms.join(", "))
+    };
+    let each = snapshot.macros().map(|it| match it.is_function() {
+        true => it.forms.iter().map(|form| function(it, form)).collect(),
+        false => macro_of(it),
     });
     each.collect()
+}
+
+fn function(definition: &MacroDefinition, form: &MacroForm) -> String {
+    let Some(own) = &form.function else { return String::new() };
+    let parameter = |(it, data_type): (&MacroParameter, &String)| {
+        let name = if it.name.starts_with('$') { String::new() } else { quoted(&it.name) };
+        let default = it.default.as_ref().map(|it| format!(" DEFAULT {it}")).unwrap_or_default();
+        format!("{name} {data_type}{default}")
+    };
+    let parameters: Vec<String> = form.parameters.iter().zip(&own.types).map(parameter).collect();
+    let columns =
+        own.returns.iter().map(|(name, data_type)| format!("{} {data_type}", quoted(name)));
+    let returns = match (definition.is_table, &own.returns[..]) {
+        (false, [(_, data_type)]) => data_type.clone(),
+        _ => format!("TABLE ({})", columns.collect::<Vec<_>>().join(", ")),
+    };
+    let strict = if own.is_strict { " STRICT" } else { "" };
+    let (name, parameters) = (quoted(&definition.name), parameters.join(", "));
+    let body = form.body.replace('\'', "''");
+    format!(
+        "CREATE FUNCTION {name} ({parameters}) RETURNS {returns} LANGUAGE sql{strict} AS '{body}';\n"
+    )
 }
 
 /// CREATE TYPE of all types that users made.
