@@ -12,6 +12,7 @@ use crate::column::column;
 use crate::data_types::data_type;
 use crate::definition_words::Reading;
 use crate::design::DesignClause;
+use crate::fragments::read;
 use crate::levels::{levels, names_are_sound};
 use crate::numa::{self, Recognised};
 use crate::row_changes::{changing, locking};
@@ -108,8 +109,15 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     }
     if !has_rows {
         for it in &mut statements[known..] {
-            if let Statement::CreateView { materialized: Some(with_data), .. } = it {
-                *with_data = false;
+            match it {
+                Statement::CreateView { materialized: Some(with_data), .. } => *with_data = false,
+                Statement::CreateTableAs { query, .. } => query.0 = without_rows(&query.0)?,
+                _ => {
+                    return Err(SqlError::new(
+                        SqlState::SYNTAX,
+                        "syntax error at or near \"WITH\"",
+                    ));
+                }
             }
         }
     }
@@ -117,6 +125,11 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
         statements[known..].iter_mut().for_each(|it| transactions::defer(it, deferrable));
     }
     Ok(())
+}
+
+/// A query of the columns of another, without any row.
+fn without_rows(query: &ast::Query) -> SqlResult<Box<ast::Query>> {
+    read(&format!("SELECT * FROM ({query}) AS rows LIMIT 0"), |it| it.parse_query())
 }
 
 fn parse_one(

@@ -43,7 +43,12 @@ pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>
 /// Takes WITH DATA or WITH NO DATA from the end of CREATE MATERIALIZED VIEW and CREATE TABLE .. AS; tells whether there are to be rows.
 pub(crate) fn take_data(tokens: &mut Vec<TokenWithSpan>) -> bool {
     let mut cursor = Cursor::new(tokens);
-    if !cursor.take_all(&["CREATE", "MATERIALIZED", "VIEW"]) {
+    if !cursor.take("CREATE") {
+        return true;
+    }
+    let words = ["OR", "REPLACE", "TEMP", "TEMPORARY", "LOCAL", "UNLOGGED"];
+    while words.iter().any(|it| cursor.take(it)) {}
+    if !cursor.take("TABLE") && !cursor.take_all(&["MATERIALIZED", "VIEW"]) {
         return true;
     }
     let ends = |words: &[&str]| {

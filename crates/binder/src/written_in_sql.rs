@@ -6,12 +6,10 @@ use sqlparser::ast::{
     self, Expr, Ident, SelectItem, SetExpr, TableAlias, TableFactor, VisitorMut,
     visit_expressions_mut,
 };
-use sqlparser::parser::Parser;
 use sqlparser::tokenizer::Token;
 use types::{SqlError, SqlResult};
 
-use crate::dialect::Postgres;
-use crate::syntax::{NESTED_MAX, syntax};
+use crate::fragments::read;
 use crate::{catalog_tables, listed_aggregates, named_parts, percentile_lists};
 
 /// The words of PostgreSQL that are quoted as names, of those that tables and columns are often called.
@@ -69,7 +67,7 @@ impl VisitorMut for Tables {
 
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<SqlError> {
         let Some((name, text)) = of_table(factor) else { return ControlFlow::Continue(()) };
-        let subquery = match parsed_query(&text) {
+        let subquery = match read(&text, |it| it.parse_query()) {
             Ok(it) => it,
             Err(error) => return ControlFlow::Break(error),
         };
@@ -110,11 +108,6 @@ fn of_table(factor: &TableFactor) -> Option<(String, String)> {
     let arguments: Vec<String> = arguments.iter().map(argument).collect::<Option<_>>()?;
     let text = catalog_tables::query_of(&name, &arguments)?;
     Some((name, text))
-}
-
-fn parsed_query(text: &str) -> SqlResult<Box<ast::Query>> {
-    let parser = Parser::new(&Postgres).with_recursion_limit(NESTED_MAX);
-    parser.try_with_sql(text).and_then(|mut it| it.parse_query()).map_err(|it| syntax(&it))
 }
 
 /// Names the columns that such calls are.
@@ -162,19 +155,14 @@ fn name_of(call: &ast::Function) -> Option<String> {
     }
 }
 
-fn parsed(text: &str) -> SqlResult<Expr> {
-    let parser = Parser::new(&Postgres).with_recursion_limit(NESTED_MAX);
-    parser.try_with_sql(text).and_then(|mut it| it.parse_expr()).map_err(|it| syntax(&it))
-}
-
 /// What a call becomes. An aggregate by another name keeps its rows; what is more than that has no OVER and no FILTER.
 fn made_of(call: &mut ast::Function) -> Option<SqlResult<Expr>> {
     if let Some(of_shares) = percentile_lists::expansion(&name_of(call)?, call) {
-        return Some(parsed(&of_shares));
+        return Some(read(&of_shares, |it| it.parse_expr()));
     }
     let (over, filter) = (call.over.take(), call.filter.take());
     let is_bare = over.is_none() && filter.is_none();
-    match of_call(call).map(|text| parsed(&text)) {
+    match of_call(call).map(|text| read(&text, |it| it.parse_expr())) {
         Some(Ok(Expr::Function(new))) if !is_bare && new.over.is_none() => {
             Some(Ok(Expr::Function(ast::Function { over, filter, ..new })))
         }

@@ -232,7 +232,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// The argument of an aggregate of whole rows, of which PostgreSQL has those that count and compare.
+    /// The argument of an aggregate of whole rows.
     fn of_whole_row(
         &mut self,
         name: &str,
@@ -245,10 +245,7 @@ impl<'a> Binder<'a> {
             "json_agg" | "jsonb_agg" | "json_agg_strict" | "jsonb_agg_strict" => {
                 self.row_as_json(row, DataType::Json, whole)
             }
-            "count" | "min" | "max" | "any_value" => {
-                Err(unsupported(&format!("{name} of whole rows"), whole))
-            }
-            _ => Err(wrong_arguments(name, &crate::syntax::ident(row), whole)),
+            _ => self.row_of_relation(row).map_err(|it| at(it, whole)),
         }
     }
 

@@ -179,7 +179,7 @@ impl<'a> Binder<'a> {
             return Err(at(SqlError::new(SqlState::SYNTAX, message), &Name(name)));
         }
         if self.is_relation(name) {
-            return Err(unsupported("a whole row as a value", &Name(name)));
+            return self.row_of_relation(name).map_err(|it| at(it, &Name(name)));
         }
         let error = no_column(&ident(name), name);
         let mut names: Vec<&str> = Vec::new();
@@ -371,10 +371,11 @@ impl<'a> Binder<'a> {
             let all = plan::relation::combine(BinaryOperator::And, tests);
             return all.ok_or_else(|| SqlError::new(SqlState::SYNTAX, "an empty row"));
         }
+        let is_whole = matches!(operand, ast::Expr::Identifier(it) if self.is_relation(it));
         let bound = self.expr(operand)?;
         match bound.data_type {
             DataType::Null => Ok(unary(test, self.coerce(bound, DataType::Text, operand)?)),
-            DataType::Struct(it) if it.is_row() => self.row_test(test, &bound),
+            DataType::Struct(it) if it.is_row() || is_whole => self.row_test(test, &bound),
             _ => Ok(unary(test, bound)),
         }
     }

@@ -81,6 +81,22 @@ impl<'a> Binder<'a> {
         self.fold_call(Function::StructOf, values, DataType::Struct(StructType::new(types)?))
     }
 
+    /// The row of a relation as a struct of its columns; NULL where an outer join has none.
+    pub(super) fn row_of_relation(&mut self, row: &Ident) -> SqlResult<Expr> {
+        let name = ast::ObjectName::from(vec![row.clone()]);
+        let columns: Vec<(String, usize)> =
+            self.whole_row(&name)?.columns.iter().map(|it| (it.0.to_owned(), it.1)).collect();
+        let mut fields = Vec::with_capacity(columns.len());
+        for (column, attr) in columns {
+            fields.push((column, self.named_column(attr)?));
+        }
+        let made = self.packed(fields)?;
+        let there = unary(UnaryOperator::IsNotNull, self.whole_row_marker(&name)?);
+        let data_type = made.data_type;
+        let kind = ExprKind::Case { branches: vec![(there, made)], otherwise: None };
+        Ok(Expr { kind, data_type })
+    }
+
     /// A call of a function of structs; `None` of any other name.
     pub(super) fn struct_call(
         &mut self,
