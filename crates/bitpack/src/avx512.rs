@@ -391,7 +391,7 @@ kernels! {
 
     /// Membership of codes that stand near each other, as those of clustered columns do: all of it is in two registers
     /// of the set (docs/design/07-measured-costs.md, "probes and sets"): one would do for a whole table in the order of a
-    /// key, and a part of it has its values further apart. `None` when they do not.
+    /// key, and a part of it has its values further apart, those of one in four in up to four registers. `None` when they do not.
     fn set_near<const W: usize>(from: *const u8, rows: usize, set: &[u64]) -> Option<u64> {
         let first = |group: usize| if group * 16 < rows { group } else { 0 };
         // SAFETY: rows of these groups exist; a group of none is replaced by the first.
@@ -405,18 +405,21 @@ kernels! {
             _mm512_max_epu32(codes[0], codes[1]), _mm512_max_epu32(codes[2], codes[3]),
         );
         let (low, high) = (_mm512_reduce_min_epu32(low) >> 5, _mm512_reduce_max_epu32(high) >> 5);
-        if high - low >= 32 {
+        if high - low >= 64 {
             return None;
         }
-        let lanes = (set.len() * 2).saturating_sub(low as usize).min(32);
+        let lanes = (set.len() * 2).saturating_sub(low as usize).min(64);
         let members = |from: usize| {
             let mask = (1u64 << lanes.saturating_sub(from).min(16)) - 1;
             let start = set.as_ptr().cast::<i32>().wrapping_add(low as usize + from);
             // SAFETY: only lanes within the set are read.
             unsafe { _mm512_maskz_loadu_epi32(mask as u16, start) }
         };
+        let is_wide = high - low >= 32;
         let (first, second) = (members(0), members(16));
-        let any = _mm512_or_si512(first, second);
+        let mut any = _mm512_or_si512(first, second);
+        let (third, fourth) = if is_wide { (members(32), members(48)) } else { (first, second) };
+        any = _mm512_or_si512(any, _mm512_or_si512(third, fourth));
         if _mm512_test_epi32_mask(any, any) == 0 {
             return Some(0);
         }
@@ -426,7 +429,12 @@ kernels! {
                 _mm512_sub_epi32(_mm512_srli_epi32::<5>(codes), _mm512_set1_epi32(low as i32));
             let bit = _mm512_and_si512(codes, _mm512_set1_epi32(31));
             let bit = _mm512_sllv_epi32(_mm512_set1_epi32(1), bit);
-            let members = _mm512_permutex2var_epi32(first, index, second);
+            let mut members = _mm512_permutex2var_epi32(first, index, second);
+            if is_wide {
+                let upper = _mm512_permutex2var_epi32(third, index, fourth);
+                let is_upper = _mm512_test_epi32_mask(index, _mm512_set1_epi32(32));
+                members = _mm512_mask_mov_epi32(members, is_upper, upper);
+            }
             word |= u64::from(_mm512_test_epi32_mask(members, bit)) << (group * 16);
         }
         Some(word)

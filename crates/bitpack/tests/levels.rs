@@ -21,13 +21,14 @@ impl Case {
         let max = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
         // A mix of uniform, extreme and repeated codes, or codes of a clustered column with gaps here and there.
         let clustered = prng.below(3) == 0;
+        let step = [5, 20, 40, 80][prng.below(4) as usize];
         let mut cluster = 0;
         let codes: Vec<u64> = (0..start + rows)
             .map(|row| match prng.below(8) {
                 _ if clustered => {
                     cluster = match row % 300 {
                         0 => prng.next_u64() & max.min((1 << 18) - 1),
-                        _ => (cluster + prng.below(5)) & max,
+                        _ => (cluster + prng.below(step)) & max,
                     };
                     cluster.wrapping_sub(prng.below(4)) & max
                 }

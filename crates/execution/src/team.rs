@@ -116,11 +116,14 @@ pub(crate) fn run_scoped(
         job.cancel = control.cancel.clone();
         if scoped.inline { Begun::Inline(job) } else { Begun::Submitted(scheduler.submit(job)) }
     };
+    // The caller works, too, while it waits: the others are woken knowing that.
+    let waits = jobs.iter().any(|it| !it.inline);
+    let mut loan = if waits { scheduler.borrow_worker(control.statement) } else { None };
     // All are on their way before the caller does its own part.
     let begun: Vec<Begun> = jobs.into_iter().map(begin).collect();
     let end = |it| match it {
         Begun::Inline(job) => scheduler.run_inline(job),
-        Begun::Submitted(handle) => scheduler.wait(&handle),
+        Begun::Submitted(handle) => scheduler.wait_working(&handle, &mut loan),
     };
     let reports = begun.into_iter().map(end).collect();
     std::mem::forget(no_unwinding);

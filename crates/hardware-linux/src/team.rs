@@ -6,6 +6,10 @@
 //! with fewer hardware threads (or less CPU time) than workers spin less, because there a spinning thread takes the
 //! time from one that works.
 //!
+//! The step function of a worker is behind a lock that its thread holds while it works. A session that waits for its query
+//! borrows one that does nothing and takes its steps: where there are as many workers as hardware threads it would otherwise
+//! take the time from one of them, or wait until one of them gives way (docs/design/03-scheduling.md, "who waits works").
+//!
 //! A panic in a step ends that worker only: the others go on, whoever waits in `wait_until` panics with the message, and
 //! `join` passes the first panic on once all have stopped.
 
@@ -15,8 +19,8 @@ use std::time::{Duration, Instant};
 
 use hardware::{MachineError, Step, Worker, WorkerSpec, WorkerTeam};
 use stdx::parking::{Bell, Nap, Parking};
-use stdx::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
-use stdx::sync::{Arc, Mutex, hint, thread};
+use stdx::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
+use stdx::sync::{Arc, Mutex, MutexGuard, hint, thread};
 
 use crate::{kernel, marks};
 
@@ -30,14 +34,20 @@ pub struct Spin {
     pub worker: Duration,
     /// A session that waits for its query.
     pub waiter: Duration,
+    /// A session that takes the steps of a worker and finds nothing: it waits for the last morsels of the others.
+    pub borrower: Duration,
 }
 
 impl Spin {
     /// For so many workers on a machine that runs `threads` at once.
     pub fn for_team(workers: usize, threads: f64) -> Self {
         let crowded = workers as f64 > threads;
-        let micros = if crowded { (10, 5) } else { (80, 50) };
-        Self { worker: Duration::from_micros(micros.0), waiter: Duration::from_micros(micros.1) }
+        let (worker, waiter, borrower) = if crowded { (10, 5, 10) } else { (80, 50, 200) };
+        Self {
+            worker: Duration::from_micros(worker),
+            waiter: Duration::from_micros(waiter),
+            borrower: Duration::from_micros(borrower),
+        }
     }
 }
 
@@ -61,12 +71,33 @@ struct Threads {
 struct Shared {
     parking: Parking,
     naps: Vec<Nap>,
+    /// The step functions. A thread takes steps only while it holds the lock, and a worker's own only if the worker is awake.
+    bodies: Vec<Mutex<Body>>,
+    /// The hardware thread that each was started on.
+    cpus: Vec<AtomicU32>,
     /// The kernel's number of each thread; zero until it runs.
     thread_ids: Vec<AtomicI32>,
     bell: Bell,
     failed: AtomicBool,
     /// The first panic: the worker's name, its message and what was thrown.
     panic: Mutex<Option<(String, Box<dyn Any + Send>)>>,
+}
+
+/// A worker's step function, and who has borrowed it.
+#[derive(Default)]
+struct Body {
+    /// `None` for a worker that does not exist yet or has ended.
+    worker: Option<Box<dyn Worker>>,
+    name: String,
+    borrower: Option<Borrower>,
+}
+
+/// Who has borrowed a worker.
+struct Borrower {
+    /// Where it might run before, if that is known.
+    cpus: Option<Vec<u32>>,
+    /// The number of the worker's own thread.
+    owner: i32,
 }
 
 /// Whether the threads may begin: no worker runs before all of them exist.
@@ -88,6 +119,8 @@ impl Team {
         let shared = Arc::new(Shared {
             parking: Parking::new(room),
             naps: (0..room).map(|_| Nap::default()).collect(),
+            bodies: (0..room).map(|_| Mutex::default()).collect(),
+            cpus: (0..room).map(|_| AtomicU32::new(u32::MAX)).collect(),
             thread_ids: (0..room).map(|_| AtomicI32::new(0)).collect(),
             bell: Bell::new(),
             failed: AtomicBool::new(false),
@@ -100,11 +133,12 @@ impl Team {
         };
         let mut threads = Vec::with_capacity(workers.len());
         for (index, spec) in workers.into_iter().enumerate() {
+            let (cpu, name) = shared.seat(index, spec);
             let (shared, gate) = (shared.clone(), gate.clone());
-            let spawned = thread::Builder::new().name(spec.name.clone()).spawn(move || {
+            let spawned = thread::Builder::new().name(name).spawn(move || {
                 gate.1.wait_until(|| *gate.0.lock() != Start::Wait);
                 if *gate.0.lock() == Start::Go {
-                    run(&shared, index, spec, pin, spin);
+                    run(&shared, index, cpu, pin, spin);
                 }
             });
             match spawned {
@@ -146,6 +180,22 @@ impl Team {
         false
     }
 
+    /// Lends a worker, unless its thread works.
+    fn lend(&self, worker: usize) -> bool {
+        // Its thread holds the lock while it works, and while it looks for the last time.
+        let Some(mut body) = self.shared.bodies[worker].try_lock() else { return false };
+        let Some(lent) = body.worker.as_mut() else { return false };
+        if !self.shared.parking.lend(worker) {
+            return false;
+        }
+        lent.moved();
+        let cpus = self.pin.then(|| kernel::affinity().ok()).flatten();
+        // Who asks whether the worker is blocked means the thread that takes its steps.
+        let owner = self.shared.thread_ids[worker].swap(kernel::thread_id(), Ordering::Relaxed);
+        body.borrower = Some(Borrower { cpus, owner });
+        true
+    }
+
     /// Panics when a worker did, because what the caller waits for may never come.
     fn assert_alive(&self) {
         if self.shared.failed.load(Ordering::Acquire) {
@@ -160,70 +210,127 @@ impl Team {
     }
 }
 
-fn run(shared: &Shared, index: usize, spec: WorkerSpec, pin: bool, spin: Spin) {
+impl Shared {
+    /// Takes in a worker that is about to start; its hardware thread and its name.
+    fn seat(&self, index: usize, spec: WorkerSpec) -> (u32, String) {
+        let WorkerSpec { cpu, name, body } = spec;
+        self.cpus[index].store(cpu.0, Ordering::Relaxed);
+        let body = Body { worker: Some(body), name: name.clone(), borrower: None };
+        *self.bodies[index].lock() = body;
+        (cpu.0, name)
+    }
+
+    /// Notes that a worker panicked.
+    fn fail(&self, worker: &mut Body, thrown: Box<dyn Any + Send>) {
+        worker.worker = None;
+        self.panic.lock().get_or_insert((std::mem::take(&mut worker.name), thrown));
+        self.failed.store(true, Ordering::Release);
+        self.bell.ring();
+    }
+
+    /// A step of a worker whose lock the caller holds. One that panics was its last.
+    fn step(&self, body: &mut Body) -> Step {
+        let Some(worker) = &mut body.worker else { return Step::Stopped };
+        match catch_unwind(AssertUnwindSafe(|| marks::step(|| worker.step()))) {
+            Ok(step) => step,
+            Err(thrown) => {
+                self.fail(body, thrown);
+                Step::Stopped
+            }
+        }
+    }
+}
+
+fn run(shared: &Shared, index: usize, cpu: u32, pin: bool, spin: Spin) {
     shared.thread_ids[index].store(kernel::thread_id(), Ordering::Relaxed);
     if pin {
         // A hardware thread may have gone offline since it was listed: then the worker floats.
-        let _ = kernel::set_affinity(&[spec.cpu.0]);
+        let _ = kernel::set_affinity(&[cpu]);
     }
-    let mut body = spec.body;
-    let ended = catch_unwind(AssertUnwindSafe(|| work(shared, index, body.as_mut(), spin)));
-    if let Err(thrown) = ended {
-        // The panic may have come out of the last look before parking.
-        shared.parking.cancel(index);
-        shared.panic.lock().get_or_insert((spec.name, thrown));
-        shared.failed.store(true, Ordering::Release);
+    while let Some(body) = awake(shared, index) {
+        match work(shared, index, body, spin.worker) {
+            Step::Worked | Step::Idle => {}
+            Step::Rest(span) => shared.naps[index].rest(Duration::from_nanos(span.0)),
+            Step::Stopped => break,
+        }
     }
+    let ended = shared.bodies[index].lock().worker.take();
+    drop(ended);
     shared.bell.ring();
 }
 
-fn work(shared: &Shared, index: usize, body: &mut dyn Worker, spin: Spin) {
+/// The right to take a worker's steps, for its own thread: not while it is lent or asleep. `None` when it has ended.
+fn awake(shared: &Shared, index: usize) -> Option<MutexGuard<'_, Body>> {
     loop {
-        match step_or_spin(body, spin.worker) {
-            Step::Worked => continue,
-            Step::Rest(span) => {
-                shared.naps[index].rest(Duration::from_nanos(span.0));
+        let body = shared.bodies[index].lock();
+        if shared.parking.is_awake(index) {
+            return body.worker.is_some().then_some(body);
+        }
+        drop(body);
+        shared.parking.sleep(index);
+    }
+}
+
+/// Steps while there is work; then looks again after pauses for `span`, and parks.
+fn work<'a>(
+    shared: &'a Shared,
+    index: usize,
+    mut body: MutexGuard<'a, Body>,
+    span: Duration,
+) -> Step {
+    let mut idle = Pauses::new();
+    loop {
+        match shared.step(&mut body) {
+            Step::Worked => {
+                idle = Pauses::new();
                 continue;
             }
-            Step::Stopped => return,
-            Step::Idle => {}
+            Step::Idle => drop(body),
+            other => return other,
         }
-        shared.parking.prepare(index);
-        let last = marks::step(|| body.step());
-        if last == Step::Idle {
-            shared.parking.park(index);
-            continue;
-        }
-        shared.parking.cancel(index);
-        match last {
-            Step::Rest(span) => shared.naps[index].rest(Duration::from_nanos(span.0)),
-            Step::Stopped => return,
-            Step::Worked | Step::Idle => {}
+        let is_last = idle.pause(&|| false) >= span;
+        let Some(again) = awake(shared, index) else { return Step::Stopped };
+        body = again;
+        if is_last {
+            shared.parking.prepare(index);
+            let last = shared.step(&mut body);
+            if last == Step::Idle {
+                drop(body);
+                shared.parking.park(index);
+            } else {
+                shared.parking.cancel(index);
+            }
+            return last;
         }
     }
 }
 
-/// Steps until one finds work, or until all have been idle for `span`.
-fn step_or_spin(body: &mut dyn Worker, span: Duration) -> Step {
-    let first = marks::step(|| body.step());
-    if first != Step::Idle {
-        return first;
+/// The pauses between the looks of who finds nothing.
+struct Pauses {
+    start: Option<Instant>,
+    next: Duration,
+}
+
+impl Pauses {
+    fn new() -> Self {
+        // An empty task takes about a microsecond, so who waits for the next one looks more often than that.
+        Self { start: None, next: Duration::from_nanos(250) }
     }
-    let start = Instant::now();
-    // An empty task takes about a microsecond, so who waits for the next one looks more often than that.
-    let mut pause = Duration::from_nanos(250);
-    loop {
-        let wake = start.elapsed() + pause;
-        while start.elapsed() < wake {
+
+    /// Spins for a moment, or until `done` holds; tells for how long nothing was found.
+    fn pause(&mut self, done: &dyn Fn() -> bool) -> Duration {
+        let start = *self.start.get_or_insert_with(Instant::now);
+        let wake = start.elapsed() + self.next;
+        self.next = (self.next * 2).min(Duration::from_micros(8));
+        loop {
             for _ in 0..2 {
                 hint::spin_loop();
             }
+            let now = start.elapsed();
+            if now >= wake || done() {
+                return now;
+            }
         }
-        let step = marks::step(|| body.step());
-        if step != Step::Idle || start.elapsed() >= span {
-            return step;
-        }
-        pause = (pause * 2).min(Duration::from_micros(8));
     }
 }
 
@@ -244,9 +351,9 @@ impl WorkerTeam for Team {
             return Err(refused(format!("the team of {index} workers takes no more")));
         }
         let (shared, pin, spin) = (self.shared.clone(), self.pin, self.spin);
-        let spawned = thread::Builder::new()
-            .name(worker.name.clone())
-            .spawn(move || run(&shared, index, worker, pin, spin));
+        let (cpu, name) = shared.seat(index, worker);
+        let spawned =
+            thread::Builder::new().name(name).spawn(move || run(&shared, index, cpu, pin, spin));
         let spawned = spawned.map_err(|error| refused(format!("cannot start a worker: {error}")));
         threads.running.push(spawned?);
         Ok(index)
@@ -276,6 +383,44 @@ impl WorkerTeam for Team {
         };
         // A worker that panics rings its team's bell only.
         while !bell.wait_for(LOOK_AFTER_TEAM, done) {}
+    }
+
+    fn borrow(&self, workers: usize) -> Option<usize> {
+        // On another hardware thread the caller would have to move there, which still costs less than to wait.
+        let cpu = kernel::running_cpu();
+        let is_here = |it: &usize| Some(self.shared.cpus[*it].load(Ordering::Relaxed)) == cpu;
+        let here = (0..workers).filter(is_here);
+        let elsewhere = (0..workers).filter(|it| !is_here(it));
+        here.chain(elsewhere).find(|&it| self.lend(it))
+    }
+
+    fn work_until(&self, worker: usize, done: &dyn Fn() -> bool) -> bool {
+        let mut idle = Pauses::new();
+        while !done() {
+            let step = self.shared.step(&mut self.shared.bodies[worker].lock());
+            match step {
+                Step::Worked => idle = Pauses::new(),
+                Step::Idle if idle.pause(done) < self.spin.borrower => {}
+                Step::Idle | Step::Rest(_) | Step::Stopped => return done(),
+            }
+        }
+        true
+    }
+
+    fn give_back(&self, worker: usize, rests: &dyn Fn() -> bool) {
+        let mut body = self.shared.bodies[worker].lock();
+        let Some(Borrower { cpus, owner }) = body.borrower.take() else { return };
+        self.shared.thread_ids[worker].store(owner, Ordering::Relaxed);
+        if let Some(lent) = &mut body.worker {
+            lent.moved();
+        }
+        let has_ended = body.worker.is_none();
+        drop(body);
+        if let Some(cpus) = cpus {
+            // As above: a hardware thread may have gone offline.
+            let _ = kernel::set_affinity(&cpus);
+        }
+        self.shared.parking.give_back(worker, || !has_ended && rests());
     }
 
     fn notify(&self) {

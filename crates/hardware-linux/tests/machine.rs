@@ -232,6 +232,77 @@ fn specs<W: Worker + 'static>(machine: &LinuxMachine, bodies: Vec<W>) -> Vec<Wor
     bodies.into_iter().enumerate().map(spec).collect()
 }
 
+/// Works where it is told to, and notes on which thread.
+struct Roamer {
+    queue: Arc<AtomicUsize>,
+    ran: Arc<Mutex<Vec<thread::ThreadId>>>,
+    moved: Arc<AtomicUsize>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Worker for Roamer {
+    fn step(&mut self) -> Step {
+        if self.stop.load(Ordering::Acquire) {
+            return Step::Stopped;
+        }
+        let one = |it: usize| it.checked_sub(1);
+        if self.queue.fetch_update(Ordering::AcqRel, Ordering::Acquire, one).is_err() {
+            return Step::Idle;
+        }
+        self.ran.lock().push(thread::current().id());
+        Step::Worked
+    }
+
+    fn moved(&mut self) {
+        self.moved.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+#[test]
+fn a_thread_that_waits_works_in_the_place_of_a_worker() {
+    let machine = open();
+    let cpus = machine.topology().cpus.len();
+    let (queue, ran) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(Vec::new())));
+    let (moved, stop) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+    let body = |_| Roamer {
+        queue: queue.clone(),
+        ran: ran.clone(),
+        moved: moved.clone(),
+        stop: stop.clone(),
+    };
+    let team = machine.start(specs(&machine, (0..cpus).map(body).collect())).unwrap();
+    assert_eq!(team.borrow(0), None, "none of the first none");
+    let me = thread::current().id();
+    for round in 1..=200 {
+        let worker = loop {
+            if let Some(worker) = team.borrow(cpus) {
+                break worker;
+            }
+            thread::yield_now();
+        };
+        if let Some(other) = team.borrow(cpus) {
+            assert_ne!(other, worker, "it is lent");
+            team.give_back(other, &|| true);
+        }
+        queue.store(3, Ordering::Release);
+        assert!(team.work_until(worker, &|| queue.load(Ordering::Acquire) == 0));
+        let found = round % 2 == 0;
+        if found {
+            queue.store(1, Ordering::Release);
+        }
+        team.give_back(worker, &|| !found);
+        // What was left is taken by a worker that was woken, or spins.
+        while queue.load(Ordering::Acquire) > 0 {
+            thread::yield_now();
+        }
+    }
+    assert!(moved.load(Ordering::Acquire) >= 400);
+    assert!(ran.lock().contains(&me) && ran.lock().iter().any(|it| *it != me));
+    stop.store(true, Ordering::Release);
+    team.wake(&[], usize::MAX);
+    team.join();
+}
+
 #[test]
 fn a_team_loses_no_work_between_sleeps() {
     let machine = open();

@@ -65,6 +65,8 @@ pub enum Step {
 pub trait Worker: Send {
     /// Does at most one unit of work.
     fn step(&mut self) -> Step;
+    /// The steps to come are taken by another thread, which runs wherever it likes until it is confined.
+    fn moved(&mut self) {}
 }
 
 /// A worker and where it shall run.
@@ -99,6 +101,19 @@ pub trait WorkerTeam: Send + Sync {
     fn wait_on(&self, _bell: &Bell, done: &dyn Fn() -> bool) {
         self.wait_until(done);
     }
+    /// Lends one of the first `workers` that does nothing to the calling thread, which takes its steps by
+    /// [`WorkerTeam::work_until`]; its own thread sleeps until it is given back. The linux machine prefers that of the hardware
+    /// thread that the caller is on. `None` where all do something, and on machines that lend none.
+    fn borrow(&self, _workers: usize) -> Option<usize> {
+        None
+    }
+    /// Takes the steps of a borrowed worker until `done` holds, which it then says, or until it has found nothing for so long that
+    /// the calling thread had better sleep.
+    fn work_until(&self, _worker: usize, done: &dyn Fn() -> bool) -> bool {
+        done()
+    }
+    /// Gives a borrowed worker back. Its own thread sleeps on where `rests` says that it would find nothing.
+    fn give_back(&self, _worker: usize, _rests: &dyn Fn() -> bool) {}
     /// Makes the waiters of [`WorkerTeam::wait_until`] look again.
     fn notify(&self);
     /// Waits until every worker has stopped.

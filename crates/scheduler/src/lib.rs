@@ -22,7 +22,7 @@
 //!
 //! Reading order: `affinity`, `policy`, `morsel` (cursors), `queue`, `cancel`, `report`, `job`, `terms` (what may change under a job
 //! that runs), `lifecycle`, `thread_group` (who works and who rests), `layout`, `sharing`
-//! (jobs that read the same), `worker`, `watchdog`, `scheduler`, `graph`,
+//! (jobs that read the same), `worker`, `watchdog`, `scheduler`, `loan` (who waits works), `graph`,
 //! `learn` (the adaptive strategy), `concurrency` and `hint`, `admission`, `trace`, `stats`.
 #![forbid(unsafe_code)]
 
@@ -39,6 +39,7 @@ mod job;
 mod layout;
 mod learn;
 mod lifecycle;
+mod loan;
 #[cfg(all(test, loom))]
 mod loom_tests;
 mod morsel;
@@ -47,6 +48,7 @@ mod queue;
 mod report;
 mod scan_group;
 mod scheduler;
+mod serves;
 mod shared;
 mod sharing;
 mod stats;
@@ -63,6 +65,7 @@ pub use concurrency::{concurrency_hint, scan_tasks, weighted_tasks};
 #[cfg(not(loom))]
 pub use graph::{TaskGraph, TaskId};
 pub use job::{JobHandle, PipelineJob};
+pub use loan::Loan;
 pub use morsel::{Morsel, MorselBody, MorselContext, MorselRange};
 pub use policy::{MorselSize, Policy};
 pub use report::{JobId, JobOutcome, JobReport, Label, WorkerId, WorkerShare};

@@ -12,6 +12,7 @@ use crate::job::{JobHandle, PipelineJob};
 use crate::layout::Layout;
 use crate::learn::ASSUMED_MB_S;
 use crate::lifecycle::{JobParts, JobState};
+use crate::loan::Loan;
 use crate::morsel::{Cursors, MorselContext, MorselRange};
 use crate::policy::Policy;
 use crate::queue::JobQueues;
@@ -188,6 +189,21 @@ impl Scheduler {
             self.wait_on(&job.cancel, &|| self.shared.reap(job));
         }
         job.report()
+    }
+
+    /// Borrows a worker that does nothing for the jobs of a statement, which are best submitted after; `None` where there is none
+    /// to borrow. For a thread that is about to wait for them.
+    pub fn borrow_worker(&self, statement: u64) -> Option<Loan<'_>> {
+        Loan::take(&self.shared, statement)
+    }
+
+    /// As [`Scheduler::wait`], by working as long as there is a loan and something to do.
+    pub fn wait_working(&self, handle: &JobHandle, loan: &mut Option<Loan<'_>>) -> JobReport {
+        let job = &handle.job;
+        if loan.as_ref().is_some_and(|it| !it.work_until(&|| self.shared.reap(job))) {
+            *loan = None;
+        }
+        self.wait(handle)
     }
 
     /// Waits until `done` holds, which is looked at whenever a job has ended: for one client of many jobs at once. Not

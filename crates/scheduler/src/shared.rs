@@ -177,10 +177,14 @@ impl Shared {
         // A hard job needs a worker of each home awake even when they will have to take turns.
         let stays = job.terms.is_hard() || job.terms.scope() == StealingScope::None;
         let workers = self.workers();
-        let most = job.terms.max_workers().min(workers);
+        // The worker that its own statement has borrowed needs not be woken, and takes a chair and a morsel.
+        let borrowed = (0..workers).find(|&it| self.counters[it].serves.is_lent_to(job.statement));
+        let borrowed = borrowed.map(|it| self.layout.seats[it].node);
+        let most = job.terms.max_workers().min(workers) - usize::from(borrowed.is_some());
         let (mut woken, mut total) = (0, 0_u64);
         for (place, home) in self.layout.places.iter().enumerate() {
             let left = job.cursors.left(place);
+            let left = left.saturating_sub(u64::from(borrowed == Some(home.node)));
             if left == 0 {
                 continue;
             }
@@ -190,7 +194,8 @@ impl Shared {
                 count = count.min(most);
             }
             // Those who work look for themselves when they are through.
-            let resting = home.workers.iter().filter(|&&it| self.counters[it].state.rests());
+            let rests = |it: &Counters| it.state.rests() && !it.serves.is_lent();
+            let resting = home.workers.iter().filter(|&&it| rests(&self.counters[it]));
             let count = count.min(resting.count());
             if count > 0 {
                 team.wake(&home.workers, count);
@@ -231,6 +236,12 @@ impl Shared {
             let room = job.participants.count() < job.terms.max_workers();
             allowed && room && job.allows(place) && !job.cursors.is_dry(ticket.cursor)
         })
+    }
+
+    /// Whether a worker would find something anywhere.
+    pub(crate) fn has_work_for(&self, worker: usize) -> bool {
+        let place = self.groups[self.layout.group_of[worker]].place;
+        (0..self.groups.len()).any(|group| self.has_tasks_for(group, place))
     }
 
     /// How far it is from a place to another.

@@ -6,6 +6,7 @@ use stdx::sync::atomic::{AtomicU64, Ordering};
 
 use crate::affinity::{Affinity, Binding, StealingScope};
 use crate::report::{JobId, Label, WorkerId};
+use crate::serves::Serves;
 use crate::thread_group::{StateCell, WorkerState};
 
 /// One worker since the start.
@@ -111,6 +112,8 @@ pub struct WatchdogStats {
 #[repr(align(128))]
 pub(crate) struct Counters {
     pub(crate) state: StateCell,
+    /// Whom it serves.
+    pub(crate) serves: Serves,
     morsels: AtomicU64,
     stolen: AtomicU64,
     busy_nanos: AtomicU64,
@@ -120,6 +123,7 @@ impl Counters {
     pub(crate) fn new(state: StateCell) -> Self {
         Self {
             state,
+            serves: Serves::everybody(),
             morsels: AtomicU64::new(0),
             stolen: AtomicU64::new(0),
             busy_nanos: AtomicU64::new(0),

@@ -52,6 +52,8 @@ enum Confined {
     Group,
     /// None in particular.
     Free,
+    /// Another thread takes its steps now.
+    Unknown,
 }
 
 /// The job a worker takes part in, and the cursor it cuts from.
@@ -88,6 +90,8 @@ enum Found {
     Same(usize),
     /// A job it has just joined.
     Other(Arc<JobState>, usize),
+    /// It is the turn of a statement that it does not serve.
+    Declined,
 }
 
 impl PoolWorker {
@@ -168,7 +172,8 @@ impl PoolWorker {
     fn turn_aside(&mut self) -> Option<Morsel> {
         let current = self.current.as_ref()?;
         let group = current.job.company.as_ref().filter(|it| !it.is_alone())?;
-        if self.trips >= COMPANIONS || self.is_foreign(current.cursor) {
+        let is_lent = self.shared.counters[self.me].serves.is_lent();
+        if self.trips >= COMPANIONS || self.is_foreign(current.cursor) || is_lent {
             return None;
         }
         let cursor = current.cursor;
@@ -229,6 +234,11 @@ impl PoolWorker {
                     self.leave();
                     self.current = Some(Current::new(job, cursor, self.me));
                 }
+                Some(Found::Declined) => {
+                    self.leave();
+                    self.shared.counters[self.me].serves.decline();
+                    return None;
+                }
                 None => {
                     self.leave();
                     return None;
@@ -250,6 +260,7 @@ impl PoolWorker {
         let mut ended = Vec::new();
         let mine = self.current.as_ref().map(|it| &it.job);
         let place = self.place();
+        let serves = &self.shared.counters[self.me].serves;
         let mut found = None;
         for stop in &self.stops {
             let queues = &self.shared.groups[stop.group].queues;
@@ -274,7 +285,12 @@ impl PoolWorker {
                 if mine.is_some_and(|it| Arc::ptr_eq(it, job)) {
                     return Verdict::Take(Found::Same(ticket.cursor));
                 }
-                match job.participants.join(job.terms.max_workers()) {
+                let max = job.terms.max_workers();
+                if !serves.includes(job.statement) {
+                    let has_room = job.participants.count() < max;
+                    return if has_room { Verdict::Take(Found::Declined) } else { Verdict::Skip };
+                }
+                match job.participants.join(max) {
                     Join::Joined => Verdict::Take(Found::Other(Arc::clone(job), ticket.cursor)),
                     Join::Full => Verdict::Skip,
                     Join::Closed => Verdict::Remove,
@@ -364,7 +380,7 @@ impl PoolWorker {
                 Confined::Group => {
                     self.shared.machine.confine(&self.shared.groups[self.group].cpus)
                 }
-                Confined::Free => self.shared.machine.confine(&[]),
+                Confined::Free | Confined::Unknown => self.shared.machine.confine(&[]),
             }
         }
     }
@@ -439,5 +455,9 @@ impl Worker for PoolWorker {
         let now = now.unwrap_or_else(|| self.shared.machine.now());
         self.run(morsel, now);
         Step::Worked
+    }
+
+    fn moved(&mut self) {
+        self.confined = Confined::Unknown;
     }
 }

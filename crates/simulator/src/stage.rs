@@ -56,6 +56,13 @@ impl Stage {
         Bodies { stage: self, bodies }
     }
 
+    /// The right to step the workers, unless another client has it.
+    pub(crate) fn try_take(&self) -> Option<Bodies<'_>> {
+        let bodies = self.bodies.try_lock()?;
+        *self.driver.lock() = Some(thread::current().id());
+        Some(Bodies { stage: self, bodies })
+    }
+
     /// Ends a wait that no worker can end.
     pub(crate) fn lost_task(&self) -> ! {
         panic!("lost task: every worker is idle and the wait cannot end (seed {})", self.seed)

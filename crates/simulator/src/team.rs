@@ -2,8 +2,8 @@
 
 use hardware::{MachineError, Step, WorkerSpec, WorkerTeam};
 use stdx::Nanos;
-use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use stdx::sync::{Arc, thread};
 
 use crate::schedule::Schedule;
 use crate::stage::{Bodies, NAPS_MAX, Stage};
@@ -19,6 +19,8 @@ pub(crate) struct SimulatedTeam {
     count: AtomicUsize,
     parked: Vec<AtomicBool>,
     stopped: Vec<AtomicBool>,
+    /// Whose steps a client takes.
+    lent: Vec<AtomicBool>,
     /// Virtual time at which a rest ends, or [`AWAKE`].
     rests: Vec<AtomicU64>,
     /// Counts calls of `wake`: a worker that was idle while one came in looks again before it parks.
@@ -29,20 +31,21 @@ impl SimulatedTeam {
     pub(crate) fn new(schedule: Arc<Schedule>, workers: Vec<WorkerSpec>) -> Self {
         let room = Stage::room(workers.len());
         let flags = || (0..room).map(|_| AtomicBool::new(false)).collect();
-        let (parked, stopped) = (flags(), flags());
+        let (parked, stopped, lent) = (flags(), flags(), flags());
         Self {
             count: AtomicUsize::new(workers.len()),
             stage: Stage::new(schedule.seed, workers),
             schedule,
             parked,
             stopped,
+            lent,
             rests: (0..room).map(|_| AtomicU64::new(AWAKE)).collect(),
             wakes: AtomicU64::new(0),
         }
     }
 
     fn drive(&self) -> Driver<'_> {
-        Driver { team: self, bodies: self.stage.take(), runnable: Vec::new() }
+        Driver { team: self, bodies: self.stage.take(), runnable: Vec::new(), borrowed: None }
     }
 
     /// Lets time pass until the first rest ends; says whether anyone rests.
@@ -100,12 +103,57 @@ impl WorkerTeam for SimulatedTeam {
         let (mut rechecked, mut naps) = (false, 0);
         while !done() {
             match driver.step() {
-                Some(Step::Worked) => (rechecked, naps) = (false, 0),
-                Some(Step::Idle | Step::Stopped | Step::Rest(_)) => {}
+                Some((_, Step::Worked)) => (rechecked, naps) = (false, 0),
+                Some((_, Step::Idle | Step::Stopped | Step::Rest(_))) => {}
+                None if self.lent.iter().any(|it| it.load(Ordering::SeqCst)) => {
+                    // Another client has borrowed a worker and takes its steps, or gives it back.
+                    drop(driver);
+                    thread::yield_now();
+                    driver = self.drive();
+                }
                 None if !rechecked && self.wake_all() => rechecked = true,
                 None if naps < NAPS_MAX && self.sleep_on() => naps += 1,
                 None => self.stage.lost_task(),
             }
+        }
+    }
+
+    fn borrow(&self, workers: usize) -> Option<usize> {
+        // A worker of a team that somebody drives may be in a step.
+        let mut bodies = self.stage.try_take()?;
+        let may = |it: &usize| self.parked[*it].load(Ordering::SeqCst);
+        let resting: Vec<usize> = (0..workers).filter(may).collect();
+        let worker = *resting.get(self.schedule.choose(resting.len() + 1))?;
+        self.parked[worker].store(false, Ordering::SeqCst);
+        self.lent[worker].store(true, Ordering::SeqCst);
+        bodies.all()[worker].moved();
+        Some(worker)
+    }
+
+    fn work_until(&self, worker: usize, done: &dyn Fn() -> bool) -> bool {
+        let mut driver = self.drive();
+        driver.borrowed = Some(worker);
+        while !done() {
+            // The others take steps between those of the borrowed one, until that finds nothing.
+            match driver.step() {
+                Some((it, Step::Idle | Step::Stopped | Step::Rest(_))) if it == worker => {
+                    return done();
+                }
+                Some(_) => {}
+                None => return done(),
+            }
+        }
+        true
+    }
+
+    fn give_back(&self, worker: usize, rests: &dyn Fn() -> bool) {
+        let mut driver = self.drive();
+        driver.bodies.all()[worker].moved();
+        let wakes = self.wakes.load(Ordering::SeqCst);
+        self.lent[worker].store(false, Ordering::SeqCst);
+        self.parked[worker].store(true, Ordering::SeqCst);
+        if !rests() || self.wakes.load(Ordering::SeqCst) != wakes {
+            self.parked[worker].store(false, Ordering::SeqCst);
         }
     }
 
@@ -127,11 +175,13 @@ struct Driver<'a> {
     team: &'a SimulatedTeam,
     bodies: Bodies<'a>,
     runnable: Vec<usize>,
+    /// The worker that the driving client has borrowed.
+    borrowed: Option<usize>,
 }
 
 impl Driver<'_> {
-    /// Lets one worker that may run take a step; `None` when there is none.
-    fn step(&mut self) -> Option<Step> {
+    /// Lets one worker that may run take a step, and tells which; `None` when there is none.
+    fn step(&mut self) -> Option<(usize, Step)> {
         let team = self.team;
         let workers = self.bodies.all().len();
         let now = team.schedule.clock().0;
@@ -139,6 +189,7 @@ impl Driver<'_> {
             let rest = team.rests[*it].load(Ordering::SeqCst);
             !team.parked[*it].load(Ordering::SeqCst)
                 && !team.stopped[*it].load(Ordering::SeqCst)
+                && (!team.lent[*it].load(Ordering::SeqCst) || self.borrowed == Some(*it))
                 && (rest == AWAKE || rest <= now)
         };
         self.runnable.clear();
@@ -158,6 +209,8 @@ impl Driver<'_> {
                 let end = team.schedule.clock().0.saturating_add(span.0);
                 team.rests[worker].store(end.min(AWAKE - 1), Ordering::SeqCst);
             }
+            // Who has borrowed it gives it back then.
+            Step::Idle if self.borrowed == Some(worker) => {}
             Step::Idle => {
                 team.parked[worker].store(true, Ordering::SeqCst);
                 if team.wakes.load(Ordering::SeqCst) != wakes {
@@ -165,7 +218,7 @@ impl Driver<'_> {
                 }
             }
         }
-        Some(outcome)
+        Some((worker, outcome))
     }
 }
 
@@ -173,7 +226,6 @@ impl Driver<'_> {
 mod tests {
     use super::*;
     use hardware::{CpuId, Worker};
-    use stdx::sync::thread;
 
     /// Works while there is work in the pot, then is idle.
     struct Digger(Arc<AtomicU64>, Arc<AtomicBool>);
@@ -277,6 +329,26 @@ mod tests {
         assert!(team.schedule.now() - before > Nanos(2_000_000_000), "time passes when all rest");
         assert_eq!(team.add(spec(Box::new(Sleeper(looks.clone())))).unwrap(), 2);
         assert!(team.add(spec(Box::new(Sleeper(looks)))).is_err(), "the team is full");
+    }
+
+    #[test]
+    fn a_lent_worker_works_for_who_borrowed_it_alone() {
+        let (team, pot, _) = team(11, 2);
+        team.wait_until(&|| team.parked[..2].iter().all(|it| it.load(Ordering::SeqCst)));
+        let worker = (0..100).find_map(|_| team.borrow(1)).expect("one seed in two lends");
+        assert_eq!(worker, 0);
+        assert_eq!(team.borrow(1), None, "it is lent");
+        pot.store(20, Ordering::SeqCst);
+        team.wake(&[0, 1], 1);
+        assert!(!team.parked[1].load(Ordering::SeqCst), "the lent one needs no wake");
+        assert!(team.work_until(0, &|| pot.load(Ordering::SeqCst) == 0));
+        assert!(team.schedule.log().iter().any(|it| it.0 == 0));
+        assert!(!team.work_until(0, &|| false), "it found nothing");
+        team.give_back(0, &|| true);
+        assert!(team.parked[0].load(Ordering::SeqCst) && !team.lent[0].load(Ordering::SeqCst));
+        let worker = (0..100).find_map(|_| team.borrow(1));
+        team.give_back(worker.unwrap(), &|| false);
+        assert!(!team.parked[0].load(Ordering::SeqCst), "there is something to do");
     }
 
     #[test]

@@ -17,6 +17,9 @@
 //! sleeps.
 //!
 //! The fences stand alone (no order on the atomics does their work), because that is what loom can model.
+//!
+//! A worker that does nothing can be LENT: somebody else looks for work in its stead, and the worker sleeps on, whoever adds
+//! work. Who gives it back goes to bed for it: announces, fences, looks once more, and leaves it PARKED or wakes it.
 
 use std::time::Duration;
 
@@ -26,11 +29,12 @@ use crate::sync::{Condvar, Mutex};
 const AWAKE: u32 = 0;
 const LOOKING: u32 = 1;
 const PARKED: u32 = 2;
+const LENT: u32 = 3;
 
 /// The beds of a team: one per worker, on a cache line of its own.
 #[derive(Debug)]
 pub struct Parking {
-    /// Workers that are not AWAKE.
+    /// Workers that are LOOKING or PARKED.
     sleepy: AtomicUsize,
     beds: Box<[Bed]>,
 }
@@ -74,10 +78,46 @@ impl Parking {
         {
             return;
         }
+        self.sleep(worker);
+    }
+
+    /// Sleeps until the worker is awake: for one that finds itself lent, or put to bed by who had borrowed it.
+    pub fn sleep(&self, worker: usize) {
+        let bed = &self.beds[worker];
         let mut guard = bed.lock.lock();
         while bed.state.load(Ordering::Acquire) != AWAKE {
             guard = bed.risen.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner());
         }
+    }
+
+    /// Whether the worker is neither asleep, nor about to be, nor lent.
+    pub fn is_awake(&self, worker: usize) -> bool {
+        self.beds[worker].state.load(Ordering::Acquire) == AWAKE
+    }
+
+    /// Lends a worker that sleeps, or that is awake and does nothing, as the caller has seen to. From then on it is the caller who
+    /// looks for its work.
+    pub fn lend(&self, worker: usize) -> bool {
+        let state = &self.beds[worker].state;
+        let take = |from| state.compare_exchange(from, LENT, Ordering::AcqRel, Ordering::Acquire);
+        if take(PARKED).is_ok() {
+            self.sleepy.fetch_sub(1, Ordering::Relaxed);
+            return true;
+        }
+        take(AWAKE).is_ok()
+    }
+
+    /// Gives a lent worker back: puts it to bed when `rests` says, after it is announced, that it would find nothing, else wakes it.
+    pub fn give_back(&self, worker: usize, rests: impl FnOnce() -> bool) {
+        let bed = &self.beds[worker];
+        self.prepare(worker);
+        let (order, failed) = (Ordering::AcqRel, Ordering::Acquire);
+        if rests() && bed.state.compare_exchange(LOOKING, PARKED, order, failed).is_ok() {
+            return;
+        }
+        self.cancel(worker);
+        drop(bed.lock.lock());
+        bed.risen.notify_one();
     }
 
     /// Wakes up to `count` parked workers, the preferred ones first, then in order; returns how many. What they shall
@@ -100,16 +140,21 @@ impl Parking {
         woken
     }
 
-    /// Pokes a looking worker or wakes a parked one; true for the latter.
+    /// Pokes a looking worker or wakes a parked one; true for the latter. A lent one is looked after.
     fn rouse(&self, worker: usize) -> bool {
         let bed = &self.beds[worker];
-        if bed.state.load(Ordering::Acquire) == AWAKE {
-            return false;
+        let mut before = bed.state.load(Ordering::Acquire);
+        loop {
+            if before == AWAKE || before == LENT {
+                return false;
+            }
+            let (order, failed) = (Ordering::AcqRel, Ordering::Acquire);
+            match bed.state.compare_exchange(before, AWAKE, order, failed) {
+                Ok(_) => break,
+                Err(other) => before = other,
+            }
         }
-        let before = bed.state.swap(AWAKE, Ordering::AcqRel);
-        if before != AWAKE {
-            self.sleepy.fetch_sub(1, Ordering::Relaxed);
-        }
+        self.sleepy.fetch_sub(1, Ordering::Relaxed);
         if before == PARKED {
             drop(bed.lock.lock());
             bed.risen.notify_one();
@@ -230,6 +275,27 @@ mod tests {
         parking.cancel(0);
         assert_eq!(parking.sleepy.load(Ordering::SeqCst), 0);
         assert_eq!(Parking::new(0).wake(&[0], 1), 0);
+    }
+
+    #[test]
+    fn a_lent_worker_is_not_woken_until_it_is_given_back() {
+        let parking = Parking::new(2);
+        assert!(parking.lend(0) && !parking.lend(0) && !parking.is_awake(0));
+        assert_eq!(parking.wake(&[0], 1), 0, "somebody looks in its stead");
+        parking.give_back(0, || true);
+        assert_eq!(parking.sleepy.load(Ordering::SeqCst), 1);
+        assert!(parking.lend(0), "it sleeps, and can be lent");
+        assert_eq!(parking.sleepy.load(Ordering::SeqCst), 0);
+        parking.give_back(0, || false);
+        assert!(parking.is_awake(0));
+        assert!(parking.lend(0));
+        parking.give_back(0, || parking.wake(&[0], 1) == 0);
+        assert!(parking.is_awake(0), "a waker came by while it was put to bed");
+        parking.sleep(0);
+        parking.prepare(1);
+        assert!(!parking.lend(1), "that one looks for itself");
+        parking.cancel(1);
+        assert_eq!(parking.sleepy.load(Ordering::SeqCst), 0);
     }
 
     #[test]
@@ -397,6 +463,65 @@ mod loom_tests {
             for worker in workers {
                 assert_eq!(worker.join().unwrap(), 0);
             }
+        });
+    }
+
+    #[test]
+    fn loom_a_worker_that_was_lent_never_misses_an_item() {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(3);
+        model.check(|| {
+            let parking = Arc::new(Parking::new(1));
+            let items = Arc::new(AtomicUsize::new(0));
+            let taken = Arc::new(AtomicUsize::new(0));
+            // The body of the worker: only who holds it looks, and the worker only while it is awake.
+            let body = Arc::new(crate::sync::Mutex::new(()));
+            let worker = {
+                let (parking, items, taken) = (parking.clone(), items.clone(), taken.clone());
+                let body = body.clone();
+                thread::spawn(move || {
+                    let take = || {
+                        let one = |it: usize| it.checked_sub(1);
+                        items.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one).is_ok()
+                    };
+                    loop {
+                        let held = body.lock();
+                        if !parking.is_awake(0) {
+                            drop(held);
+                            parking.sleep(0);
+                            continue;
+                        }
+                        parking.prepare(0);
+                        let found = take();
+                        if found {
+                            parking.cancel(0);
+                            taken.fetch_add(1, Ordering::Relaxed);
+                            return;
+                        }
+                        drop(held);
+                        parking.park(0);
+                    }
+                })
+            };
+            let adder = {
+                let (parking, items) = (parking.clone(), items.clone());
+                thread::spawn(move || {
+                    items.fetch_add(1, Ordering::Relaxed);
+                    parking.wake(&[0], 1);
+                })
+            };
+            let held = body.lock();
+            let lent = parking.lend(0);
+            drop(held);
+            if lent {
+                parking.give_back(0, || items.load(Ordering::Relaxed) == 0);
+            }
+            worker.join().unwrap();
+            adder.join().unwrap();
+            assert_eq!(taken.load(Ordering::Relaxed), 1);
+            // It was put to bed once more where it was lent after its end.
+            parking.wake(&[0], 1);
+            assert_eq!(parking.sleepy.fetch_add(0, Ordering::AcqRel), 0);
         });
     }
 

@@ -18,6 +18,8 @@ pub use std::{
     thread,
 };
 
+use std::sync::TryLockError;
+
 #[cfg(loom)]
 use loom::sync as imp;
 #[cfg(not(loom))]
@@ -43,6 +45,15 @@ impl<T> Mutex<T> {
     /// Waits for the lock.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// The lock, if nobody holds it.
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        match self.0.try_lock() {
+            Ok(guard) => Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// The value, when nobody else can hold the lock.
