@@ -67,6 +67,7 @@ mod parenthesised;
 pub mod parse;
 mod percentile_lists;
 mod precedence;
+mod recursion_words;
 mod registered;
 mod registered_output;
 mod resolved;

@@ -22,10 +22,10 @@ use crate::{
     alter, asof, chained, clauses, comment_words, comprehension, conflict_words, constraint_words,
     copy, copy_options, cursor_words, domain_words, file_calls, folders, frames, friendly_words,
     from_first, generated_columns, item_assignment, keys, lambda, like_words, lock_words,
-    macro_words, maintenance, merge_words, notify_words, numerals, overriding, parameters, rewrite,
-    role_words, schema_words, sequence_words, show_words, steering, steps, struct_words,
-    subscripts, temporary, tokens, transactions, type_words, variable_words, view_words,
-    written_in_sql,
+    macro_words, maintenance, merge_words, notify_words, numerals, overriding, parameters,
+    recursion_words, rewrite, role_words, schema_words, sequence_words, show_words, steering,
+    steps, struct_words, subscripts, temporary, tokens, transactions, type_words, variable_words,
+    view_words, written_in_sql,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -90,6 +90,7 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     conflict_words::known_words(&mut tokens);
     item_assignment::known_words(&mut tokens)?;
     asof::known_words(&mut tokens);
+    recursion_words::known_words(&mut tokens);
     lock_words::known_words(&mut tokens);
     frames::exclusions(&mut tokens);
     view_words::recursive(&mut tokens);
@@ -254,6 +255,7 @@ fn parse_tokens(
 ) -> SqlResult<Vec<Statement>> {
     let has_subscripts = tokens.iter().any(|it| subscripts::is_about(&it.token));
     let has_asof = tokens.iter().any(|it| asof::is_about(&it.token));
+    let has_clauses = tokens.iter().any(|it| recursion_words::is_about(&it.token));
     let calls = |it: &[TokenWithSpan]| written_in_sql::is_about(&it[0].token, &it[1].token);
     let is_expanded = tokens.windows(2).any(calls);
     let has_arrow = tokens.iter().any(|it| lambda::is_about(&it.token));
@@ -274,6 +276,9 @@ fn parse_tokens(
         if has_asof {
             asof::expanded(&mut query)?;
         }
+        if has_clauses {
+            recursion_words::expanded(&mut query)?;
+        }
         vec![whole(query)?]
     } else {
         let mut statements = parser.parse_statements().map_err(|it| syntax(&it))?;
@@ -288,6 +293,9 @@ fn parse_tokens(
         }
         if has_asof {
             asof::expanded(&mut statements)?;
+        }
+        if has_clauses {
+            recursion_words::expanded(&mut statements)?;
         }
         let one = |it| match it {
             it @ ast::Statement::Copy { .. } => copy::copy(it, copy_options.clone()),

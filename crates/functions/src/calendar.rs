@@ -3,6 +3,7 @@
 //! - Invariant: what leaves this crate as DATE or TIMESTAMP is not before 4714-11-24 BC, PostgreSQL's first day; its last
 //!   is the last that 64 bits of microseconds hold, early in 294247, or for dates 5874897-12-31.
 
+use types::numeric::datetime;
 use types::{DataType, SqlResult};
 
 use crate::error::{out_of_range, timestamp_range};
@@ -36,10 +37,10 @@ pub(crate) fn date(days: i64) -> SqlResult<i32> {
     days.ok_or_else(|| out_of_range(DataType::Date))
 }
 
-/// A day and microseconds (of any size) after its midnight as TIMESTAMP holds them. Error: 22008.
+/// A day and microseconds (of any size) after its midnight as TIMESTAMP holds them, never as an infinite one. Error: 22008.
 pub(crate) fn timestamp(days: i64, micros: i64) -> SqlResult<i64> {
     let whole = days.checked_mul(MICROS_PER_DAY).and_then(|it| it.checked_add(micros));
-    whole.filter(|&it| it >= -JULIAN_EPOCH * MICROS_PER_DAY).ok_or_else(timestamp_range)
+    whole.and_then(datetime::timestamp).ok_or_else(timestamp_range)
 }
 
 /// The day of the week, from Monday = 1 to Sunday = 7.

@@ -11,10 +11,10 @@ use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::{DataType as ArrowType, TimeUnit};
 use plan::Function;
 use stdx::sync::Arc;
-use types::numeric::decimal;
+use types::numeric::{datetime, decimal};
 use types::{DataType, SqlError, SqlResult};
 
-use crate::error::out_of_range;
+use crate::error::{infinite, out_of_range};
 use crate::texts::Texts;
 
 /// A function, its arguments, and the type that is wanted.
@@ -116,8 +116,17 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// An argument of points of time; a date counts from its midnight.
+    /// An argument of points of time of which none may be infinite; a date counts from its midnight. Error: 22008.
     pub fn moments(&self, index: usize) -> SqlResult<Moments<'a>> {
+        let moments = self.any_moments(index)?;
+        match (0..self.rows).any(|row| !self.is_null(row) && moments.infinite(row).is_some()) {
+            true => Err(infinite(self.function)),
+            false => Ok(moments),
+        }
+    }
+
+    /// An argument of points of time, which may be infinite.
+    pub fn any_moments(&self, index: usize) -> SqlResult<Moments<'a>> {
         let array = self.argument(index)?;
         match array.data_type() {
             ArrowType::Date32 => Ok(Moments::Dates(array.as_primitive())),
@@ -175,6 +184,17 @@ impl<'a> Call<'a> {
         self.map_optional::<T>(|row| each(row).map(Some))
     }
 
+    /// A point of time per row that is made of another; an infinite one stays.
+    pub fn map_moments(
+        &self,
+        moments: Moments<'_>,
+        mut each: impl FnMut(usize) -> SqlResult<i64>,
+    ) -> SqlResult<ArrayRef> {
+        self.map::<TimestampMicrosecondType>(|row| {
+            moments.infinite(row).map_or_else(|| each(row), Ok)
+        })
+    }
+
     /// A truth value per row.
     pub fn map_booleans(
         &self,
@@ -198,26 +218,33 @@ impl<'a> Call<'a> {
 
     /// An exact number per row: the integer, or the digits of the decimal, of the type that is wanted.
     pub fn map_exact(&self, mut each: impl FnMut(usize) -> SqlResult<i128>) -> SqlResult<ArrayRef> {
+        self.map_optional_exact(|row| each(row).map(Some))
+    }
+
+    /// An exact number per row as [`Self::map_exact`] has it, or `None` for NULL.
+    pub fn map_optional_exact(
+        &self,
+        mut each: impl FnMut(usize) -> SqlResult<Option<i128>>,
+    ) -> SqlResult<ArrayRef> {
         let result = self.result;
         let range = || out_of_range(result);
+        let mut within = |row: usize| match each(row)? {
+            Some(it) if !decimal::fits(it, result) => Err(range()),
+            it => Ok(it),
+        };
         match result {
             DataType::SmallInt => {
-                self.map::<Int16Type>(|row| i16::try_from(each(row)?).map_err(|_| range()))
+                self.map_optional::<Int16Type>(|row| Ok(within(row)?.map(|it| it as i16)))
             }
             DataType::Integer => {
-                self.map::<Int32Type>(|row| i32::try_from(each(row)?).map_err(|_| range()))
+                self.map_optional::<Int32Type>(|row| Ok(within(row)?.map(|it| it as i32)))
             }
             DataType::BigInt => {
-                self.map::<Int64Type>(|row| i64::try_from(each(row)?).map_err(|_| range()))
+                self.map_optional::<Int64Type>(|row| Ok(within(row)?.map(|it| it as i64)))
             }
             DataType::Decimal { precision, scale } => {
-                let values = (0..self.rows).map(|row| {
-                    if self.is_null(row) {
-                        return Ok(None);
-                    }
-                    let value = each(row)?;
-                    if decimal::fits(value, result) { Ok(Some(value)) } else { Err(range()) }
-                });
+                let values = (0..self.rows)
+                    .map(|row| if self.is_null(row) { Ok(None) } else { within(row) });
                 let values: SqlResult<Vec<Option<i128>>> = values.collect();
                 let array = Decimal128Array::from_iter(values?);
                 let array = array.with_precision_and_scale(precision, scale as i8);
@@ -280,6 +307,17 @@ pub(crate) enum Moments<'a> {
 }
 
 impl Moments<'_> {
+    /// As a timestamp holds it, where it is infinite.
+    pub fn infinite(self, row: usize) -> Option<i64> {
+        match self {
+            Self::Dates(it) => {
+                let day = i64::from(it.value(row));
+                datetime::is_infinite_day(day).then(|| datetime::timestamp_of_date(day))?
+            }
+            Self::Times(it) => Some(it.value(row)).filter(|it| datetime::is_infinite(*it)),
+        }
+    }
+
     /// The day from 1970-01-01 and the microsecond of the day.
     pub fn at(self, row: usize) -> (i64, i64) {
         const DAY: i64 = crate::calendar::MICROS_PER_DAY;

@@ -1,5 +1,6 @@
 //! The errors of functions, with PostgreSQL's states and sentences.
 
+use plan::Function;
 use types::numeric::errors;
 pub(crate) use types::numeric::errors::{division_by_zero, out_of_range, overflow, underflow};
 use types::{DataType, SqlError, SqlState};
@@ -18,6 +19,15 @@ pub(crate) fn invalid(message: impl Into<String>) -> SqlError {
 /// A number outside the domain of a float function.
 pub(crate) fn input_range() -> SqlError {
     SqlError::new(SqlState::NUMERIC_OUT_OF_RANGE, "input is out of range")
+}
+
+/// An infinite point of time in a function that makes nothing of it.
+pub(crate) fn infinite(function: Function) -> SqlError {
+    let message = match function {
+        Function::MomentsBetween => "cannot subtract infinite timestamps".to_owned(),
+        _ => format!("{} of infinite points of time is out of range", function.name()),
+    };
+    SqlError::new(SqlState::DATETIME_OVERFLOW, message)
 }
 
 /// A point of time that TIMESTAMP cannot hold.

@@ -4,6 +4,7 @@ use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, ArrayRef, PrimitiveArray, StringArray};
 use arrow_schema::DataType as ArrowType;
 use types::numeric::decimal::rescale;
+use types::numeric::errors::infinite_field;
 use types::numeric::interval::Interval;
 use types::{SqlError, SqlResult};
 
@@ -70,6 +71,20 @@ impl Field {
         })
     }
 
+    /// Whether it grows with time and never falls back, so that of infinity it is infinite; others have no value there.
+    fn grows(self) -> bool {
+        matches!(
+            self,
+            Self::Century
+                | Self::Decade
+                | Self::Epoch
+                | Self::IsoYear
+                | Self::Julian
+                | Self::Millennium
+                | Self::Year
+        )
+    }
+
     /// Digits after the point of its values.
     pub fn scale(self) -> u8 {
         match self {
@@ -131,7 +146,7 @@ impl<'a> Fielded<'a> {
         Ok(match call.argument(index)?.data_type() {
             ArrowType::Int64 => Self::Times(call.primitive(index)?),
             ArrowType::Decimal128(..) => Self::Intervals(interval::argument(call, index)?),
-            _ => Self::Moments(call.moments(index)?),
+            _ => Self::Moments(call.any_moments(index)?),
         })
     }
 
@@ -142,6 +157,13 @@ impl<'a> Fielded<'a> {
             Self::Times(_) => Of::Time,
             Self::Intervals(_) => Of::Interval,
         }
+    }
+
+    /// What the value of a row is where it is infinite: before or behind all others.
+    fn infinite(&self, row: usize) -> Option<f64> {
+        let Self::Moments(moments) = self else { return None };
+        let micros = moments.infinite(row)?;
+        Some(if micros < 0 { f64::NEG_INFINITY } else { f64::INFINITY })
     }
 
     fn value(&self, field: Field, row: usize) -> (i128, u8) {
@@ -213,14 +235,17 @@ pub(crate) fn date_part(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let (names, values) = (call.texts(0)?, Fielded::of(call, 1)?);
     // Dates are taken as points of time.
     let mut names = Names::new(names, values.kind());
-    call.map::<Float64Type>(|row| {
+    call.map_optional::<Float64Type>(|row| {
         let field = names.field(row)?;
+        if let Some(infinite) = values.infinite(row) {
+            return Ok(field.grows().then_some(infinite));
+        }
         if let (Field::Julian, Fielded::Moments(moments)) = (field, &values) {
             let (days, micros) = moments.at(row);
-            return Ok(julian_day(days, micros));
+            return Ok(Some(julian_day(days, micros)));
         }
         let (value, scale) = values.value(field, row);
-        Ok(value as f64 / 10f64.powi(i32::from(scale)))
+        Ok(Some(value as f64 / 10f64.powi(i32::from(scale))))
     })
 }
 
@@ -229,11 +254,14 @@ pub(crate) fn extract(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let (names, values) = (call.texts(0)?, Fielded::of(call, 1)?);
     let wanted = call.result.scale();
     let mut names = Names::new(names, values.kind());
-    call.map_exact(|row| {
+    call.map_optional_exact(|row| {
         let field = names.field(row)?;
+        if values.infinite(row).is_some() {
+            return if field.grows() { Err(infinite_field()) } else { Ok(None) };
+        }
         let (value, scale) = values.value(field, row);
         // A date has no fractions.
-        rescale(value, scale, wanted).ok_or_else(|| out_of_range(call.result))
+        rescale(value, scale, wanted).map(Some).ok_or_else(|| out_of_range(call.result))
     })
 }
 

@@ -4,11 +4,13 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType as ArrowType;
-use types::numeric::datetime::parse_moment;
+use plan::Function;
+use types::numeric::datetime::{date_of_timestamp, is_infinite, parse_moment};
 use types::{SqlResult, Zone};
 
 use crate::calendar::{self, MICROS_PER_DAY, MICROS_PER_SECOND};
 use crate::call::Call;
+use crate::error::infinite;
 use crate::parsed;
 use crate::precision::whole;
 use crate::template::Templates;
@@ -27,8 +29,11 @@ pub(crate) fn to_date(call: &Call<'_>) -> SqlResult<ArrayRef> {
             call.map::<Date32Type>(|row| calendar::date(read.at(row)?.0))
         }
         _ => {
-            let moments = call.moments(0)?;
-            call.map::<Date32Type>(|row| calendar::date(moments.at(row).0))
+            let moments = call.any_moments(0)?;
+            call.map::<Date32Type>(|row| match moments.infinite(row) {
+                Some(it) => Ok(date_of_timestamp(it) as i32),
+                None => calendar::date(moments.at(row).0),
+            })
         }
     }
 }
@@ -55,13 +60,15 @@ pub(crate) fn to_unixtime(call: &Call<'_>) -> SqlResult<ArrayRef> {
 struct Reader<'a> {
     texts: &'a arrow_array::StringArray,
     templates: Option<&'a arrow_array::StringArray>,
+    function: Function,
     tokens: Templates<'a>,
 }
 
 impl<'a> Reader<'a> {
     fn new(call: &Call<'a>) -> SqlResult<Self> {
         let (texts, templates) = (call.texts(0)?, call.optional_texts(1)?);
-        Ok(Self { texts, templates, tokens: Templates::default() })
+        let function = call.function;
+        Ok(Self { texts, templates, function, tokens: Templates::default() })
     }
 
     fn at(&mut self, row: usize) -> SqlResult<(i64, i64)> {
@@ -70,6 +77,9 @@ impl<'a> Reader<'a> {
             Some(templates) => parsed::parse(text, self.tokens.get(templates.value(row))),
             None => {
                 let micros = parse_moment(text, &Zone::utc())?;
+                if is_infinite(micros) {
+                    return Err(infinite(self.function));
+                }
                 Ok((micros.div_euclid(MICROS_PER_DAY), micros.rem_euclid(MICROS_PER_DAY)))
             }
         }

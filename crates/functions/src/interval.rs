@@ -1,7 +1,7 @@
 //! Intervals: what operators and functions make of them, and of points of time with them. An interval is held as an integer
 //! ([`types::numeric::interval`]), so its array is one of decimals.
 
-use arrow_array::types::{Decimal128Type, Int64Type, TimestampMicrosecondType};
+use arrow_array::types::{Decimal128Type, Int64Type};
 use arrow_array::{ArrayRef, Decimal128Array, PrimitiveArray};
 use plan::Function;
 use stdx::sync::Arc;
@@ -138,9 +138,9 @@ pub(crate) fn make(call: &Call<'_>) -> SqlResult<ArrayRef> {
 /// A point of time plus an interval: its months, its days, then its time. In a time zone, months and days are those of its
 /// clocks.
 pub(crate) fn add_to_moment(call: &Call<'_>) -> SqlResult<ArrayRef> {
-    let (moments, intervals) = (call.moments(0)?, argument(call, 1)?);
+    let (moments, intervals) = (call.any_moments(0)?, argument(call, 1)?);
     let mut zones = call.optional_texts(2)?.map(Zones::new);
-    call.map::<TimestampMicrosecondType>(|row| {
+    call.map_moments(moments, |row| {
         let zone = zones.as_mut().map(|it| it.zone(row)).transpose()?;
         shifted(moments.at(row), intervals.at(row), zone)
     })

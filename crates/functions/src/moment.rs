@@ -5,6 +5,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Float64Type, Int64Type, TimestampMicrosecondType};
 use arrow_schema::DataType as ArrowType;
 use plan::Function;
+use types::numeric::datetime;
 use types::numeric::interval::Interval;
 use types::{SqlError, SqlResult, SqlState};
 
@@ -21,11 +22,15 @@ use crate::zone::Zones;
 
 /// A timestamp cut to a unit.
 pub(crate) fn date_trunc(call: &Call<'_>) -> SqlResult<ArrayRef> {
-    let (units, moments) = (call.texts(0)?, call.moments(1)?);
+    let (units, moments) = (call.texts(0)?, call.any_moments(1)?);
     let mut units = Names::new(units, Of::Timestamp);
     call.map::<TimestampMicrosecondType>(|row| {
         let unit = units.field(row)?;
-        let (days, micros) = moments.at(row);
+        let (days, micros) = match moments.infinite(row) {
+            // Of any day, so that a field that is no unit is found.
+            Some(it) => return first_day_or_less(unit, 0, units.name(row)).map(|_| it),
+            None => moments.at(row),
+        };
         let step = match unit {
             Field::Microseconds => 1,
             Field::Milliseconds => 1_000,
@@ -36,6 +41,15 @@ pub(crate) fn date_trunc(call: &Call<'_>) -> SqlResult<ArrayRef> {
         };
         calendar::timestamp(days, micros - micros % step)
     })
+}
+
+/// As [`first_day`], of units of time, too.
+fn first_day_or_less(unit: Field, days: i64, name: &str) -> SqlResult<i64> {
+    use Field::{Hour, Microseconds, Milliseconds, Minute, Second};
+    match unit {
+        Microseconds | Milliseconds | Second | Minute | Hour => Ok(days),
+        _ => first_day(unit, days, name),
+    }
 }
 
 /// An interval cut to a unit.
@@ -113,11 +127,15 @@ fn written_day(year: i64, month: i64, day: i64) -> SqlResult<i64> {
 }
 
 /// The last point of time before one, or it itself, that lies a number of whole strides from an origin. Errors: 0A000 for a
-/// stride with months, 22008 for one that is not positive.
+/// stride with months, 22008 for one that is not positive and for an infinite origin.
 pub(crate) fn date_bin(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let (strides, moments, origins) =
-        (interval::argument(call, 0)?, call.moments(1)?, call.moments(2)?);
-    call.map::<TimestampMicrosecondType>(|row| {
+        (interval::argument(call, 0)?, call.any_moments(1)?, call.any_moments(2)?);
+    call.map_moments(moments, |row| {
+        if origins.infinite(row).is_some() {
+            let message = "origin out of range";
+            return Err(SqlError::new(SqlState::DATETIME_OVERFLOW, message));
+        }
         let stride = strides.at(row);
         if stride.months != 0 {
             let message = "timestamps cannot be binned into intervals containing months or years";
@@ -181,8 +199,13 @@ pub(crate) fn to_timestamp(call: &Call<'_>) -> SqlResult<ArrayRef> {
             let values = array.as_primitive::<Float64Type>();
             let factor = multiply as f64 / divide as f64;
             call.map::<TimestampMicrosecondType>(|row| {
+                let value = values.value(row);
+                if value.is_infinite() {
+                    let (least, greatest) = datetime::INFINITE_MICROS;
+                    return Ok(if value < 0.0 { least } else { greatest });
+                }
                 // From the second on, as PostgreSQL rounds.
-                let micros = (values.value(row) * factor).round_ties_even();
+                let micros = (value * factor).round_ties_even();
                 if !(-9.2e18..=9.2e18).contains(&micros) {
                     return Err(timestamp_range());
                 }
@@ -191,8 +214,8 @@ pub(crate) fn to_timestamp(call: &Call<'_>) -> SqlResult<ArrayRef> {
         }
         ArrowType::Utf8 => crate::from_text::to_timestamp(call),
         _ => {
-            let moments = call.moments(0)?;
-            call.map::<TimestampMicrosecondType>(|row| {
+            let moments = call.any_moments(0)?;
+            call.map_moments(moments, |row| {
                 let (days, micros) = moments.at(row);
                 Ok(whole(call.function, calendar::timestamp(days, micros)?))
             })

@@ -111,6 +111,7 @@ const UNNAMED: &[Function] = &[
     Function::JsonValues,
     Function::JsonValuesText,
     Function::Like,
+    Function::ListFlat,
     Function::Md5OfBytes,
     Function::MomentsBetween,
     Function::MapConcat,

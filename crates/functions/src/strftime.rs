@@ -38,8 +38,11 @@ pub(crate) fn by_formats(
     call: &Call<'_>,
     written: impl Fn(&Moment, &mut Chars<'_>, &str) -> SqlResult<String>,
 ) -> SqlResult<ArrayRef> {
-    let (moments, formats) = (call.moments(0)?, call.texts(1)?);
+    let (moments, formats) = (call.any_moments(0)?, call.texts(1)?);
     call.map_texts(|row, out| {
+        if let Some(it) = moments.infinite(row) {
+            return out.push(if it < 0 { "-infinity" } else { "infinity" });
+        }
         let (days, micros) = moments.at(row);
         let (moment, format) = (Moment::new(days, micros), formats.value(row));
         let mut characters = format.chars();

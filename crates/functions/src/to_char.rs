@@ -15,11 +15,14 @@ use crate::zone::Zones;
 
 /// Texts by templates: of points of time, or of moments as the clocks of a zone (the third argument) show them.
 pub(crate) fn to_char(call: &Call<'_>) -> SqlResult<ArrayRef> {
-    let (moments, templates) = (call.moments(0)?, call.texts(1)?);
+    let (moments, templates) = (call.any_moments(0)?, call.texts(1)?);
     let mut zones = call.optional_texts(2)?.map(Zones::new);
     let mut tokens = Templates::default();
     call.map_optional_texts(|row, out| {
         let template = templates.value(row);
+        if moments.infinite(row).is_some() {
+            return Ok(false);
+        }
         let (mut days, mut micros) = moments.at(row);
         let mut time_zone = None;
         if let Some(zones) = &mut zones {
@@ -35,7 +38,7 @@ pub(crate) fn to_char(call: &Call<'_>) -> SqlResult<ArrayRef> {
                 None => moment.push(token, out)?,
             }
         }
-        // An empty template gives NULL in PostgreSQL.
+        // An empty template gives NULL in PostgreSQL, as an infinite point of time does.
         Ok(!template.is_empty())
     })
 }

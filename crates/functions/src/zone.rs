@@ -1,6 +1,5 @@
 //! Points of time in time zones.
 
-use arrow_array::types::TimestampMicrosecondType;
 use arrow_array::{ArrayRef, StringArray};
 use types::{DataType, SqlResult, Zone};
 
@@ -41,9 +40,9 @@ impl<'a> Zones<'a> {
 
 /// The time that the clocks of a zone show at a moment; or, where a moment is wanted, the one at which they show a time.
 pub(crate) fn timezone(call: &Call<'_>) -> SqlResult<ArrayRef> {
-    let (names, moments) = (call.texts(0)?, call.moments(1)?);
+    let (names, moments) = (call.texts(0)?, call.any_moments(1)?);
     let mut zones = Zones::new(names);
-    call.map::<TimestampMicrosecondType>(|row| {
+    call.map_moments(moments, |row| {
         let zone = zones.zone(row)?;
         let (days, micros) = moments.at(row);
         let given = calendar::timestamp(days, micros)?;

@@ -345,6 +345,8 @@ functions! {
     ArraySort = "array_sort",
     /// An array with each item once, in order: DuckDB's.
     ListDistinct = "list_distinct",
+    /// A list of values: one of lists is refused.
+    ListFlat = "list_flat",
     /// `@>`: whether each item of the second array is one of the first. NULL is none.
     ArrayContains = "array_contains_all",
     /// `&&`: whether an item of one array is one of the other. NULL is none.

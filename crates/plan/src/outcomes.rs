@@ -103,12 +103,16 @@ fn outcomes(expr: &Expr, nulls: &dyn Fn(usize) -> bool) -> Outcomes {
             let operand_outcomes = outcomes(operand, nulls);
             match boolean(operand.data_type) && boolean(expr.data_type) {
                 true => operand_outcomes,
+                // An infinite point of time is at no time of a day.
+                false if expr.data_type == DataType::Time => {
+                    Outcomes::strict(&[operand_outcomes], ANY)
+                }
                 false => Outcomes::strict(&[operand_outcomes], VALUE),
             }
         }
-        ExprKind::Like { operand, .. }
-        | ExprKind::Extract { operand, .. }
-        | ExprKind::Substring { operand, .. } => {
+        // Nor is it in a month.
+        ExprKind::Extract { operand, .. } => Outcomes::strict(&[outcomes(operand, nulls)], ANY),
+        ExprKind::Like { operand, .. } | ExprKind::Substring { operand, .. } => {
             Outcomes::strict(&[outcomes(operand, nulls)], VALUE)
         }
         // What a function makes of NULL is its own affair, and parameters and subqueries may be NULL.

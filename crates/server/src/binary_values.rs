@@ -10,7 +10,9 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use bytes::{BufMut, BytesMut};
+
 use nodewise::text::Cells;
+use types::numeric::datetime;
 
 use crate::numeric_values::put_numeric;
 
@@ -71,11 +73,18 @@ impl<'a> Binary<'a> {
             Self::Float64(it) => put_bytes(&it.value(row).to_be_bytes(), out),
             Self::Decimal(it, scale) => put_numeric(it.value(row), *scale, out),
             Self::Date(it) => {
-                let days = it.value(row).saturating_sub(EPOCH_DAYS);
+                let days = match it.value(row) {
+                    // Infinite ones are the least and the greatest there, too.
+                    it if datetime::is_infinite_day(it.into()) => it,
+                    it => it.saturating_sub(EPOCH_DAYS),
+                };
                 put_bytes(&days.to_be_bytes(), out);
             }
             Self::Timestamp(it) => {
-                let micros = it.value(row).saturating_sub(EPOCH_MICROS);
+                let micros = match it.value(row) {
+                    it if datetime::is_infinite(it) => it,
+                    it => it.saturating_sub(EPOCH_MICROS),
+                };
                 put_bytes(&micros.to_be_bytes(), out);
             }
             Self::Time(it) => put_bytes(&it.value(row).to_be_bytes(), out),

@@ -74,12 +74,19 @@ fn binary(bytes: &[u8], oid: u32) -> SqlResult<Value> {
         }
         DATE => {
             let days = i32::from_be_bytes(fixed(bytes)?);
+            if numeric::datetime::is_infinite_day(days.into()) {
+                return Ok(Value::Date(days));
+            }
             let days = i64::from(days) + i64::from(EPOCH_DAYS);
             Value::Date(numeric::datetime::date(days).ok_or_else(out_of_range)?)
         }
         TIMESTAMP | TIMESTAMPTZ => {
-            let micros = i64::from_be_bytes(fixed(bytes)?).checked_add(EPOCH_MICROS);
-            let micros = micros.ok_or_else(out_of_range)?;
+            let sent = i64::from_be_bytes(fixed(bytes)?);
+            if numeric::datetime::is_infinite(sent) {
+                return Ok(Value::Timestamp(sent));
+            }
+            let micros = sent.checked_add(EPOCH_MICROS);
+            let micros = micros.and_then(numeric::datetime::timestamp).ok_or_else(out_of_range)?;
             let day = numeric::datetime::date_of_timestamp(micros);
             numeric::datetime::date(day).ok_or_else(out_of_range)?;
             Value::Timestamp(micros)
@@ -220,10 +227,11 @@ mod tests {
         let binary = |bytes: &[u8], oid| value(bytes, Format::Binary, oid, None);
         assert_eq!(binary(&[0, 7], INT2).unwrap(), Value::Integer(7));
         assert_eq!(binary(&[0, 0, 0, 0], DATE).unwrap(), Value::Date(EPOCH_DAYS));
+        assert_eq!(binary(&[0x7f, 0xff, 0xff, 0xff], DATE).unwrap(), Value::Date(i32::MAX));
         assert_eq!(binary(b"x", 25).unwrap(), Value::Text("x".into()));
         for (bytes, oid, state) in [
             (&[0u8, 7][..], INT4, "22P03"),
-            (&[0x7f, 0xff, 0xff, 0xff], DATE, "22008"),
+            (&[0x7f, 0xff, 0xff, 0xfe], DATE, "22008"),
             (&[0xff], 25, "22021"),
             (b"a\0b", 25, "22021"),
         ] {

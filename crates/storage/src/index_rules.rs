@@ -4,7 +4,9 @@
 //! leaves the old table as it was.
 
 use stdx::sync::Arc;
-use types::{ColumnId, DataType, Deferral, SqlError, SqlResult, SqlState, Value, names, numeric};
+use types::{
+    ColumnId, DataType, Deferral, SqlError, SqlResult, SqlState, Value, json, names, numeric,
+};
 
 use crate::build::hash::{hash_bytes, hash_int};
 use crate::index::keys::Keys;
@@ -67,7 +69,7 @@ impl Table {
                 if column.index.is_some()
                     && !self.has_changed()
                     && !rule.nulls_equal
-                    && !is_of_any_scale(column) =>
+                    && !has_other_forms(column) =>
             {
                 let found = column.index.as_ref().and_then(|it| it.duplicate(column));
                 found.map(|it| (0, it.0 as usize))
@@ -240,7 +242,7 @@ fn value_hash(column: &Column, row: usize) -> Option<u64> {
     if column.is_null(row) {
         return None;
     }
-    if is_of_any_scale(column) {
+    if has_other_forms(column) {
         return Some(match key_value(column, row) {
             Value::Text(it) => hash_bytes(it.as_bytes()),
             _ => 0,
@@ -269,16 +271,21 @@ fn value_hash(column: &Column, row: usize) -> Option<u64> {
     })
 }
 
-/// Whether values of a column may be equal and be held otherwise: numbers of any scale, of which zeros at the end do not count.
-pub(crate) fn is_of_any_scale(column: &Column) -> bool {
-    column.data_type == DataType::Numeric
+/// Whether values of a column may be equal and be held otherwise: numbers of any scale, also those in JSONB, of which zeros at
+/// the end do not count.
+pub(crate) fn has_other_forms(column: &Column) -> bool {
+    matches!(column.data_type, DataType::Numeric | DataType::Jsonb)
 }
 
 /// What a value of a column is in a key.
 pub(crate) fn key_value(column: &Column, row: usize) -> Value {
     match column.value(row) {
-        Value::Text(held) if is_of_any_scale(column) => {
+        Value::Text(held) if column.data_type == DataType::Numeric => {
             Value::Text(numeric::number::key_of(&held).into())
+        }
+        // What is no JSONB is equal to itself alone.
+        Value::Text(held) if column.data_type == DataType::Jsonb => {
+            json::order_key(&held).map_or(Value::Text(held), |it| Value::Text(it.into()))
         }
         value => value,
     }

@@ -1,10 +1,11 @@
 //! A value among the integers that a column of a type stores: where it is, or between which two of them it lies.
 
+use types::numeric::datetime;
 use types::{DataType, Value};
 
 use crate::word::key_of_float;
 
-const MICROS_PER_DAY: i128 = types::numeric::datetime::DAY as i128;
+const MICROS_PER_DAY: i128 = datetime::DAY as i128;
 
 /// A bound in the integers that a column stores: what is not above it is at most `floor`.
 #[derive(Clone, Copy)]
@@ -22,11 +23,14 @@ pub(crate) fn point(data_type: DataType, value: &Value) -> Option<Point> {
     match (data_type.stored(), value) {
         (DataType::Boolean, Value::Boolean(it)) => Some(exact(i128::from(*it))),
         (DataType::Date, Value::Date(days)) => Some(exact(i128::from(*days))),
+        (DataType::Date, Value::Timestamp(micros)) if datetime::is_infinite(*micros) => {
+            Some(exact(datetime::date_of_timestamp(*micros).into()))
+        }
         (DataType::Date, Value::Timestamp(micros)) => {
             Some(floor_point(i128::from(*micros), MICROS_PER_DAY))
         }
         (DataType::Timestamp, Value::Timestamp(micros)) => Some(exact(i128::from(*micros))),
-        (DataType::Timestamp, Value::Date(days)) => Some(exact(i128::from(*days) * MICROS_PER_DAY)),
+        (DataType::Timestamp, Value::Date(days)) => Some(moment_of_day(i64::from(*days))),
         (it, Value::Integer(value)) if it.is_integer() || it.is_numeric() => {
             Some(scale_point(i128::from(*value), 0, it.scale()))
         }
@@ -46,6 +50,14 @@ pub(crate) fn least_key_from(data_type: DataType, value: &Value) -> Option<i128>
 /// The key of a column of a type that equals a value; `None` when there is none, or it is not known.
 pub(crate) fn key_equal_to(data_type: DataType, value: &Value) -> Option<i128> {
     point(data_type, value).filter(|it| it.exact).map(|it| it.floor)
+}
+
+/// Midnight of a day; one that timestamps do not reach is behind all that are finite.
+fn moment_of_day(days: i64) -> Point {
+    match datetime::timestamp_of_date(days) {
+        Some(micros) => exact(micros.into()),
+        None => Point { floor: i128::from(datetime::INFINITE_MICROS.1) - 1, exact: false },
+    }
 }
 
 fn exact(floor: i128) -> Point {

@@ -7,9 +7,9 @@ use std::ops::Bound;
 
 use bitpack::bitmap;
 use types::numeric::number;
-use types::{ColumnId, Deferral, SqlResult, Value};
+use types::{ColumnId, DataType, Deferral, SqlResult, Value};
 
-use crate::index_rules::{NO_KEY, is_of_any_scale, key_hashes, key_value, row_hash};
+use crate::index_rules::{NO_KEY, has_other_forms, key_hashes, key_value, row_hash};
 use crate::parallel::try_map;
 use crate::rules::Key;
 use crate::{BLOCK_ROWS, BuildContext, Column, Part, TAIL_ROWS, Table, TableIndex};
@@ -63,7 +63,7 @@ impl Table {
         let may_break = |it: &TableIndex| it.deferral != Deferral::None && it.columns == [column];
         !self.rules.indexes.iter().any(may_break)
             && facts.distinct_exact
-            && !is_of_any_scale(self.column(column))
+            && !has_other_forms(self.column(column))
             && facts.nulls == 0
             && facts.distinct == self.rows
     }
@@ -162,7 +162,12 @@ impl KeyCheck<'_> {
     ) -> SqlResult<Option<usize>> {
         let columns = columns_of(part, self.key.columns);
         let by_value = match columns[..] {
-            [column] if !column.data_type.is_float() && !self.has_null => {
+            // Equal ones stand side by side there, but for those of JSONB.
+            [column]
+                if !column.data_type.is_float()
+                    && column.data_type != DataType::Jsonb
+                    && !self.has_null =>
+            {
                 self.by_value(part, column, rows)
             }
             _ => None,
@@ -253,7 +258,7 @@ impl KeyCheck<'_> {
     /// for them.
     fn codes_in(&self, place: usize, column: &Column) -> Option<Vec<u32>> {
         // Floats have a value that is like no other in comparisons, but is one in keys.
-        let varies = column.data_type.is_float() || is_of_any_scale(column);
+        let varies = column.data_type.is_float() || has_other_forms(column);
         if column.code_count() == 0 || varies || self.has_null {
             return None;
         }
@@ -269,7 +274,7 @@ impl KeyCheck<'_> {
 /// Before what all values lie that are equal to one and are held otherwise; `None` where there are none.
 fn behind(column: &Column, value: &Value) -> Option<Value> {
     match value {
-        Value::Text(key) if is_of_any_scale(column) => {
+        Value::Text(key) if column.data_type == DataType::Numeric => {
             Some(Value::Text(number::end_of_equals(key).into()))
         }
         _ => None,

@@ -4,7 +4,7 @@
 //! with, so that tables hashed on the same key into equally many parts have the rows that join in parts of the same
 //! number, which live on the same node (P-HYPER 4.3). NULL goes to the first part.
 
-use types::numeric::number;
+use types::numeric::{datetime, number};
 use types::{ColumnId, DataType, SqlError, SqlResult, SqlState, Value};
 
 use crate::ColumnSchema;
@@ -235,7 +235,15 @@ fn hash_key(data_type: DataType, key: i128) -> u64 {
             }
             hash_wide(unscaled, scale)
         }
-        DataType::Date => hash_wide(key * MICROS_PER_DAY, 0),
+        DataType::Date => {
+            let infinite = i64::try_from(key).is_ok_and(datetime::is_infinite_day);
+            let micros = match infinite {
+                true if key < 0 => i128::from(datetime::INFINITE_MICROS.0),
+                true => i128::from(datetime::INFINITE_MICROS.1),
+                false => key * MICROS_PER_DAY,
+            };
+            hash_wide(micros, 0)
+        }
         DataType::Real | DataType::Double => {
             let float = float_of_key(key as i64);
             let whole = float.fract() == 0.0 && float.abs() < 9e18;
@@ -245,7 +253,7 @@ fn hash_key(data_type: DataType, key: i128) -> u64 {
     }
 }
 
-const MICROS_PER_DAY: i128 = types::numeric::datetime::DAY as i128;
+const MICROS_PER_DAY: i128 = datetime::DAY as i128;
 
 fn hash_wide(value: i128, scale: u8) -> u64 {
     let low = hash_int(value as u64);

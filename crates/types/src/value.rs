@@ -92,6 +92,10 @@ impl fmt::Display for Value {
                     write!(f, "{sign}{whole}.{fraction}")
                 }
             }
+            Self::Date(i32::MIN) => f.write_str("DATE '-infinity'"),
+            Self::Date(i32::MAX) => f.write_str("DATE 'infinity'"),
+            Self::Timestamp(i64::MIN) => f.write_str("TIMESTAMP '-infinity'"),
+            Self::Timestamp(i64::MAX) => f.write_str("TIMESTAMP 'infinity'"),
             Self::Date(days) => {
                 let (y, m, d) = civil_from_days(i64::from(*days));
                 write!(f, "DATE '{y:04}-{m:02}-{d:02}'")

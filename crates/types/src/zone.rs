@@ -11,6 +11,7 @@ use jiff::civil::DateTime;
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use stdx::sync::Arc;
 
+use crate::numeric::infinite::is_infinite;
 use crate::value::civil_from_days;
 use crate::{SqlError, SqlResult, SqlState};
 
@@ -191,12 +192,20 @@ impl Zone {
 
     /// What its clocks show at a moment; `None` where a timestamp does not reach.
     pub fn local(&self, micros: i64) -> Option<i64> {
-        micros.checked_add(self.ahead_at(micros) * SECOND)
+        Self::turned(micros, |it| it.checked_add(self.ahead_at(it) * SECOND))
     }
 
     /// The moment at which its clocks show a time; `None` where a timestamp does not reach.
     pub fn moment(&self, local: i64) -> Option<i64> {
-        local.checked_sub(self.ahead_of_local(local) * SECOND)
+        Self::turned(local, |it| it.checked_sub(self.ahead_of_local(it) * SECOND))
+    }
+
+    /// A point of time by other clocks: an infinite one stays, and no other becomes one.
+    fn turned(micros: i64, turn: impl Fn(i64) -> Option<i64>) -> Option<i64> {
+        match is_infinite(micros) {
+            true => Some(micros),
+            false => turn(micros).filter(|it| !is_infinite(*it)),
+        }
     }
 
     /// Seconds that clocks that show a time are ahead of UTC.

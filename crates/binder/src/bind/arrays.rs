@@ -383,30 +383,18 @@ impl<'a> Binder<'a> {
             ("list_contains" | "list_has" | "array_contains" | "array_has", [array, item])
                 if is_array(array) =>
             {
-                let element = array.data_type.element()?;
-                let item = match item.data_type {
-                    DataType::Null => match self.coerce_unknown(item.clone(), element) {
-                        Ok(item) => item,
-                        Err(error) => return Some(Err(error)),
-                    },
-                    _ => item.clone(),
-                };
-                let arguments = vec![key_of(item.clone()), key_of(array.clone())];
-                let found = self.invoke(Function::ArrayAny, arguments, whole);
-                // Unlike ANY, NULL in the list does not count; but nothing is known of NULL itself.
-                let there = |it: &Expr| unary(UnaryOperator::IsNotNull, it.clone());
-                let known = Expr::predicate(BinaryOperator::And, there(array), there(&item));
-                Some(found.map(|it| {
-                    let branches = vec![(known, unary(UnaryOperator::IsTrue, it))];
-                    let kind = ExprKind::Case { branches, otherwise: None };
-                    Expr { kind, data_type: DataType::Boolean }
-                }))
+                Some(self.list_has(array, item, whole))
             }
             ("list_has_all" | "array_has_all", [a, b]) if is_array(a) => {
                 Some(self.has_all(a, b, whole))
             }
             ("list_has_any" | "array_has_any", [a, b]) if is_array(a) => {
-                Some(self.invoke(Function::ArrayOverlap, vec![a.clone(), b.clone()], whole))
+                let flat = self.flat(a.clone());
+                Some(
+                    flat.and_then(|it| {
+                        self.invoke(Function::ArrayOverlap, vec![it, b.clone()], whole)
+                    }),
+                )
             }
             ("list_extract" | "list_element" | "array_extract", [array, place])
                 if is_array(array) =>
@@ -430,6 +418,7 @@ impl<'a> Binder<'a> {
 impl<'a> Binder<'a> {
     /// DuckDB's `list_extract`, which counts places below zero from the end.
     fn list_item(&mut self, array: &Expr, place: &Expr, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        let array = &self.flat(array.clone())?;
         let is_known = matches!(super::constant(place), Some(Value::Integer(it)) if *it >= 0);
         if is_known || !place.data_type.is_integer() {
             return self.invoke(Function::ArrayItem, vec![array.clone(), place.clone()], whole);
@@ -455,8 +444,25 @@ impl<'a> Binder<'a> {
         self.invoke(Function::ArrayItem, vec![array.clone(), place], whole)
     }
 
+    /// DuckDB's `list_contains`: unlike ANY, NULL in the list does not count; but nothing is known of NULL itself.
+    fn list_has(&mut self, array: &Expr, item: &Expr, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        let item = match (item.data_type, array.data_type.element()) {
+            (DataType::Null, Some(element)) => self.coerce_unknown(item.clone(), element)?,
+            _ => item.clone(),
+        };
+        let array = self.flat(array.clone())?;
+        let arguments = vec![key_of(item.clone()), key_of(array.clone())];
+        let found = self.invoke(Function::ArrayAny, arguments, whole)?;
+        let there = |it: &Expr| unary(UnaryOperator::IsNotNull, it.clone());
+        let known = Expr::predicate(BinaryOperator::And, there(&array), there(&item));
+        let branches = vec![(known, unary(UnaryOperator::IsTrue, found))];
+        let kind = ExprKind::Case { branches, otherwise: None };
+        Ok(Expr { kind, data_type: DataType::Boolean })
+    }
+
     /// DuckDB's `list_has_all`: NULL among what is looked for does not count, unlike for `@>`.
     fn has_all(&mut self, a: &Expr, b: &Expr, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        let a = &self.flat(a.clone())?;
         let plain = self.invoke(Function::ArrayContains, vec![a.clone(), b.clone()], whole)?;
         if b.data_type.element().is_none() {
             return Ok(plain);

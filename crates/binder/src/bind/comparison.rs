@@ -3,7 +3,7 @@
 use plan::build::{boolean, negated};
 use plan::{BinaryOperator, Expr, ExprKind};
 use sqlparser::ast::{self, Spanned};
-use types::numeric;
+use types::numeric::{self, datetime};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
@@ -414,8 +414,8 @@ fn dates_apart(operator: BinaryOperator, left: &Expr, right: &Expr) -> Option<Ex
         (DataType::Timestamp, DataType::Date) => (right, constant_time(left)?, operator.mirrored()),
         _ => return None,
     };
-    let day = i32::try_from(time.div_euclid(DAY)).ok();
-    let within = time.rem_euclid(DAY) != 0;
+    let day = i32::try_from(datetime::date_of_timestamp(time)).ok();
+    let within = time.rem_euclid(DAY) != 0 && !datetime::is_infinite(time);
     let Some(day) = day else {
         return Some(plan::build::compare(
             operator,

@@ -3,6 +3,7 @@
 use plan::{BinaryOperator, Expr, ExprKind, Function};
 use sqlparser::ast::{self, DateTimeField};
 use types::numeric::datetime;
+use types::numeric::errors::infinite_dates_apart;
 use types::{DataType, SqlResult, Value};
 
 use super::Binder;
@@ -46,13 +47,22 @@ impl<'a> Binder<'a> {
         if let (Some(Value::Date(days)), Some(other)) =
             (super::constant(&left), super::constant(&right))
         {
+            let infinite = datetime::is_infinite_day(i64::from(*days));
             let folded = match (other, operator) {
+                // The number of days tells nothing, and no date is so far from an infinite one.
+                (Value::Integer(_), _) if infinite => Some(i64::from(*days)),
+                (Value::Date(other), _)
+                    if infinite || datetime::is_infinite_day(i64::from(*other)) =>
+                {
+                    return Err(at(infinite_dates_apart(), whole));
+                }
                 (Value::Integer(more), Add) => i64::from(*days).checked_add(*more),
                 (Value::Integer(less), _) => i64::from(*days).checked_sub(*less),
                 (Value::Date(other), _) => Some(i64::from(*days) - i64::from(*other)),
                 _ => None,
             };
             let value = match result {
+                Date if infinite => Some(Value::Date(*days)),
                 Date => folded.and_then(datetime::date).map(Value::Date),
                 _ => folded.map(Value::Integer),
             };

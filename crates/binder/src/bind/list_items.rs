@@ -7,7 +7,7 @@
 
 use plan::build::{null, unary};
 use plan::relation::{Apply, Attr, Rel};
-use plan::{Aggregate, AggregateFunction, Expr, ExprKind, SortKey, UnaryOperator};
+use plan::{Aggregate, AggregateFunction, Expr, ExprKind, Function, SortKey, UnaryOperator};
 use sqlparser::ast::{self, Ident, LambdaFunction, OneOrManyWithParens};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
@@ -244,6 +244,7 @@ impl<'a> Binder<'a> {
             }
             _ => list,
         };
+        let list = self.flat(list)?;
         let list = self.once(list);
         let copy = self.copy(&list)?;
         let Some(items) = self.items_of(copy, one_row()) else {
@@ -254,6 +255,15 @@ impl<'a> Binder<'a> {
         let value = part.value;
         let (rel, number) = self.side_by_side(input, &[part])?;
         Ok((list, ItemRows { rel, value, number }))
+    }
+
+    /// A list as one whose items are values; of one of lists it is an error.
+    pub(super) fn flat(&mut self, list: Expr) -> SqlResult<Expr> {
+        let data_type = list.data_type;
+        match data_type.element() {
+            Some(_) => self.fold_call(Function::ListFlat, vec![list], data_type),
+            None => Ok(list),
+        }
     }
 
     /// A list that is asked for several times; one that would be another each time is computed once for its row.

@@ -45,8 +45,11 @@ impl<'a> Binder<'a> {
         match (name, bound) {
             ("num_nulls", [_, ..]) => Some(self.counts_of(UnaryOperator::IsNull, bound)),
             ("num_nonnulls", [_, ..]) => Some(self.counts_of(UnaryOperator::IsNotNull, bound)),
+            ("isfinite", [of]) if super::times::is_moment(of.data_type) => {
+                Some(Ok(super::times::is_finite(of.clone())))
+            }
             // None of ours is infinite.
-            ("isfinite", [of]) if matches!(of.data_type, DataType::Date | DataType::Timestamp) => {
+            ("isfinite", [of]) if of.data_type == DataType::Interval => {
                 let known = unary(UnaryOperator::IsNotNull, of.clone());
                 let truth = Expr::literal(Value::Boolean(true), DataType::Boolean);
                 let (branches, data_type) = (vec![(known, truth)], DataType::Boolean);

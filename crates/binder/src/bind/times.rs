@@ -4,7 +4,7 @@ use plan::build::{compare, unary};
 use plan::relation::combine;
 use plan::{BinaryOperator, Expr, ExprKind, Function, UnaryOperator};
 use sqlparser::ast;
-use types::numeric::interval_text;
+use types::numeric::{datetime, interval_text};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
@@ -14,8 +14,19 @@ use super::errors::{at, unsupported};
 use DataType::{Date, Interval, Null, Time, Timestamp, TimestampTz};
 
 /// Whether a type is of points of time.
-fn is_moment(it: DataType) -> bool {
+pub(super) fn is_moment(it: DataType) -> bool {
     matches!(it, Date | Timestamp | TimestampTz)
+}
+
+/// Whether a point of time is neither before nor behind all others.
+pub(super) fn is_finite(moment: Expr) -> Expr {
+    let ((first, last), (least, greatest)) = (datetime::INFINITE_DAYS, datetime::INFINITE_MICROS);
+    let list = match moment.data_type {
+        Date => vec![Value::Date(first), Value::Date(last)],
+        _ => vec![Value::Timestamp(least), Value::Timestamp(greatest)],
+    };
+    let kind = ExprKind::InList { operand: Box::new(moment), list, negated: true };
+    Expr { kind, data_type: DataType::Boolean }
 }
 
 /// The types of two operands, where a constant of unknown type is what the other one asks for.
@@ -311,9 +322,14 @@ impl<'a> Binder<'a> {
         let cut = self.invoke(Function::DateTrunc, arguments, whole)?;
         // Of an hour that there is twice it stays the one that it was.
         if is_short {
+            let finite = is_finite(self.copy(&moment)?);
+            let whole = self.copy(&moment)?;
             let span = self.fold_call(Function::MomentsBetween, vec![cut, local], Interval)?;
             let shifted = vec![moment, span, again];
-            return self.fold_call(Function::AddInterval, shifted, TimestampTz);
+            let shifted = self.fold_call(Function::AddInterval, shifted, TimestampTz)?;
+            let (branches, otherwise) = (vec![(finite, shifted)], Some(Box::new(whole)));
+            let kind = ExprKind::Case { branches, otherwise };
+            return Ok(Expr { kind, data_type: TimestampTz });
         }
         self.fold_call(Function::Timezone, vec![again, cut], TimestampTz)
     }

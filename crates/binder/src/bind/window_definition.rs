@@ -147,10 +147,6 @@ impl<'a> Binder<'a> {
             if is_moment(key.expr.data_type) {
                 return self.range_of_time(key, offset, preceding);
             }
-            if key.expr.data_type == DataType::Numeric {
-                let error = unsupported("an offset of RANGE over NUMERIC without digits", offset);
-                return Err(error.with_hint("cast the order key to a DECIMAL with digits"));
-            }
             let distance = self.in_clause(clause, |this| {
                 let bound = this.offset(offset, name)?;
                 this.distance(bound, key.expr.data_type, offset)
@@ -190,13 +186,16 @@ impl<'a> Binder<'a> {
 
     /// An offset of numbers like those of the order key.
     fn distance(&mut self, bound: Expr, key: DataType, node: &'a ast::Expr) -> SqlResult<Expr> {
-        let exact = |it: DataType| it.is_integer() || matches!(it, DataType::Decimal { .. });
+        let exact = |it: DataType| {
+            it.is_integer() || matches!(it, DataType::Decimal { .. } | DataType::Numeric)
+        };
         let wanted = match bound.data_type {
             DataType::Null if key.is_float() => Some(DataType::Double),
             DataType::Null if key.is_numeric() => Some(key),
             it if key.is_float() && it.is_numeric() => Some(DataType::Double),
             it if key.is_integer() && it.is_integer() => Some(it),
-            it if exact(key) && !key.is_integer() && exact(it) => Some(it),
+            it if key == DataType::Numeric && exact(it) => Some(key),
+            it if matches!(key, DataType::Decimal { .. }) && exact(it) => Some(it),
             _ => None,
         };
         match wanted {

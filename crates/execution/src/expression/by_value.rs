@@ -41,7 +41,9 @@ fn conversion(operand: Node, to: DataType, zone: Option<&Zone>, tries: bool) -> 
         None => Zone::utc(),
     };
     let facts = Facts::of([&operand]).or_fallible(true);
-    let shape = ColumnShape::computed(to, facts.nullable || tries);
+    // An infinite point of time is at no time of a day.
+    let may_have_none = to == DataType::Time && from.stored() == DataType::Timestamp;
+    let shape = ColumnShape::computed(to, facts.nullable || tries || may_have_none);
     Ok(Node::new(shape.clone(), facts, Converted { operand, shape, zone, tries }))
 }
 

@@ -2,7 +2,7 @@
 //! one length has them.
 
 use types::numeric::datetime::{self, DAY};
-use types::numeric::errors::cannot_cast;
+use types::numeric::errors::{cannot_cast, date_beyond_timestamp};
 use types::numeric::{float, format, spelling};
 use types::{DataType, SqlResult, Value, Zone};
 
@@ -10,7 +10,7 @@ use super::by_value::converted;
 use super::characters::{characters, trim_blanks};
 use super::compare::compare;
 use super::float::float_of;
-use super::integers::{Finish, bounds_of, multiplied, rescaled, type_range};
+use super::integers::{Finish, bounds_of, may_be_infinite, multiplied, rescaled, type_range};
 use super::kernels::{Lanes, map2, valid_at};
 use super::node::{Facts, Kernel, Node, Texts, for_texts, push_text};
 use crate::{Batch, Bitmap, ColumnShape, Representation, TextVector, Values, Vector};
@@ -55,6 +55,9 @@ pub(super) fn cast_in(operand: Node, to: DataType, zone: Option<&Zone>) -> SqlRe
             float_of(operand, to)
         }
         (from, to) if from.is_float() && to.is_exact() => exact_of_float(operand, to),
+        (DataType::Date, DataType::Timestamp) if may_be_infinite(&operand.shape) => {
+            timestamp_of_date(operand)
+        }
         (DataType::Date, DataType::Timestamp) => multiplied(operand, i128::from(DAY), to),
         (DataType::Timestamp, DataType::Date) => date_of_timestamp(operand),
         (from, to) => {
@@ -128,22 +131,57 @@ struct DateOfTimestamp(Node);
 
 fn date_of_timestamp(operand: Node) -> Node {
     let (low, high) = bounds_of(&operand.shape);
-    let day = i128::from(DAY);
+    let day = |it: i128| i128::from(datetime::date_of_timestamp(it as i64));
     let facts = Facts::of([&operand]);
     let shape = ColumnShape {
         data_type: DataType::Date,
         representation: Representation::I64,
-        bounds: Some((low.div_euclid(day), high.div_euclid(day))),
+        bounds: Some((day(low), day(high))),
         nullable: facts.nullable,
     };
     Node::new(shape, facts, DateOfTimestamp(operand))
 }
 
+/// Dates of which some may be infinite as points of time.
+#[derive(Debug)]
+struct TimestampOfDate(Node);
+
+fn timestamp_of_date(operand: Node) -> Node {
+    let facts = Facts::of([&operand]).or_fallible(true);
+    let shape = ColumnShape {
+        data_type: DataType::Timestamp,
+        representation: Representation::I64,
+        bounds: None,
+        nullable: facts.nullable,
+    };
+    Node::new(shape, facts, TimestampOfDate(operand))
+}
+
+impl Kernel for TimestampOfDate {
+    fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
+        let vector = self.0.evaluate(batch)?;
+        let Values::I64(days) = &vector.values else {
+            unreachable!("invariant: dates are held as I64");
+        };
+        let moment = |(row, &day): (usize, &i64)| match vector.is_valid(row) {
+            true => datetime::timestamp_of_date(day).ok_or_else(date_beyond_timestamp),
+            false => Ok(0),
+        };
+        let values = days.iter().enumerate().map(moment).collect::<SqlResult<_>>()?;
+        Ok(Vector { values: Values::I64(values), validity: vector.validity.clone() })
+    }
+}
+
 impl Kernel for DateOfTimestamp {
     fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
         let argument = self.0.argument(batch)?;
-        let values =
-            map2(batch.rows, argument.i64(), Lanes::Constant(()), |it, ()| it.div_euclid(DAY));
+        let (rows, values) = (batch.rows, argument.i64());
+        let values = match may_be_infinite(&self.0.shape) {
+            true => {
+                map2(rows, values, Lanes::Constant(()), |it, ()| datetime::date_of_timestamp(it))
+            }
+            false => map2(rows, values, Lanes::Constant(()), |it, ()| it.div_euclid(DAY)),
+        };
         Ok(Vector { values: Values::I64(values), validity: argument.validity().cloned() })
     }
 }

@@ -30,6 +30,13 @@ pub(super) fn bounds_of(shape: &ColumnShape) -> Interval {
     }
 }
 
+/// Whether a date or a timestamp of a shape may be infinite.
+pub(super) fn may_be_infinite(shape: &ColumnShape) -> bool {
+    let (low, high) = bounds_of(shape);
+    let (least, greatest) = type_range(shape.data_type);
+    low <= least || high >= greatest
+}
+
 pub(super) fn add(a: Interval, b: Interval) -> Option<Interval> {
     Some((a.0.checked_add(b.0)?, a.1.checked_add(b.1)?))
 }

@@ -1,10 +1,13 @@
 //! The offsets of frames as values: known once for all rows, or a column of values of the order key.
 
 use plan::{Exclusion, FrameUnit};
+use types::numeric::datetime::{date_of_timestamp, is_infinite};
 use types::numeric::decimal;
 use types::numeric::errors::out_of_range;
+use types::numeric::number::Number;
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
+use super::any_scale::{NumberOrder, number_of};
 use super::call::{CompiledBound, CompiledFrame};
 use crate::sort::{CompiledSortKey, float_code};
 use crate::{Batch, ColumnShape, Values, Vector};
@@ -16,7 +19,13 @@ pub(super) struct KnownFrame {
     pub(super) end: Bound,
     pub(super) exclusion: Exclusion,
     /// How values of the order key are compared, where offsets are distances of it.
-    pub(super) range: Option<RangeOrder>,
+    pub(super) range: Option<Order>,
+}
+
+/// How values of an order key are compared: as integers, or as numbers of any scale.
+pub(super) enum Order {
+    Whole(RangeOrder),
+    AnyScale(NumberOrder),
 }
 
 /// An end of a frame.
@@ -35,9 +44,11 @@ pub(super) enum Bound {
 /// An offset that is a distance of the order key.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Distance {
-    /// With as many digits after the point as [`RangeOrder::scale`] says.
+    /// With as many digits after the point as the value has, and then as its order key.
     Exact(i128),
     Float(f64),
+    /// Of any scale: the value has it.
+    AnyScale,
 }
 
 /// How the values of an order key are compared: as integers that rise from row to row.
@@ -87,7 +98,7 @@ impl KnownFrame {
         }
         let [start, end] = known;
         let range = match &frame.key {
-            Some(key) if has_range => Some(RangeOrder::of(key, scale, distances)?),
+            Some(key) if has_range => Some(Order::of(key, scale, distances)?),
             _ => None,
         };
         let (unit, exclusion) = (frame.unit, frame.exclusion);
@@ -120,6 +131,9 @@ fn distance_of(value: &Value, name: &str) -> SqlResult<Distance> {
         Value::Float(it) if *it >= 0.0 => Ok(Distance::Float(*it)),
         Value::Integer(it) if *it >= 0 => Ok(Distance::Exact((*it).into())),
         Value::Decimal { unscaled, .. } if *unscaled >= 0 => Ok(Distance::Exact(*unscaled)),
+        Value::Text(_) if number_of(value)?.is_some_and(|it| it.signum() >= Some(0)) => {
+            Ok(Distance::AnyScale)
+        }
         _ => {
             let message = "invalid preceding or following size in window function";
             Err(SqlError::new(SqlState::INVALID_FRAME_SIZE, message))
@@ -127,12 +141,26 @@ fn distance_of(value: &Value, name: &str) -> SqlResult<Distance> {
     }
 }
 
+/// What is known of the distances at the start and the end: the value, and whether it goes back.
+type Distances = [Option<(Value, Distance, bool)>; 2];
+
+impl Order {
+    fn of(key: &CompiledSortKey, scale: u8, distances: Distances) -> SqlResult<Self> {
+        let mut known = distances.iter().flatten();
+        if !known.any(|it| matches!(it.1, Distance::AnyScale)) {
+            return RangeOrder::of(key, scale, distances).map(Self::Whole);
+        }
+        let mut own: [Option<(Number, bool)>; 2] = [None, None];
+        for (own, known) in own.iter_mut().zip(&distances) {
+            let Some((value, _, back)) = known else { continue };
+            *own = number_of(value)?.map(|it| (it, *back));
+        }
+        Ok(Self::AnyScale(NumberOrder::new(key, own)))
+    }
+}
+
 impl RangeOrder {
-    fn of(
-        key: &CompiledSortKey,
-        scale: u8,
-        distances: [Option<(Value, Distance, bool)>; 2],
-    ) -> SqlResult<Self> {
+    fn of(key: &CompiledSortKey, scale: u8, distances: Distances) -> SqlResult<Self> {
         let data_type = key.key.shape().data_type;
         let too_great = || out_of_range(data_type);
         let common = scale.max(data_type.scale());
@@ -209,9 +237,15 @@ impl RangeOrder {
     /// Values that frames reach to, points of time.
     pub(super) fn times(&self, values: &Vector, shape: &ColumnShape) -> SqlResult<Vec<i128>> {
         let factor = if shape.data_type == DataType::Date { DAY } else { 1 };
+        // Days and points of time meet in microseconds, the infinite ones too.
+        let of_days = self.data_type == DataType::Date && factor == 1;
+        let micros = |it: i64| match of_days && is_infinite(it) {
+            true => i128::from(date_of_timestamp(it)) * DAY,
+            false => i128::from(it) * factor,
+        };
         let code = |row: usize| match &values.values {
             _ if !values.is_valid(row) => Ok(self.null()),
-            Values::I64(it) => Ok(self.placed(i128::from(it[row]) * factor)),
+            Values::I64(it) => Ok(self.placed(micros(it[row]))),
             _ => Err(SqlError::internal("a frame up to what is no point of time")),
         };
         (0..values.values.len()).map(code).collect()

@@ -3,6 +3,7 @@
 use plan::{Exclusion, FrameUnit};
 
 use super::bounds::{Bound, KnownFrame};
+use super::reach::RangeCodes;
 
 /// A row among its partition and its peers. Rows are counted in the unit of work.
 #[derive(Clone, Copy, Debug)]
@@ -86,13 +87,6 @@ impl Ranges {
     }
 }
 
-/// What frames by values need of the rows of a unit.
-pub(super) struct RangeCodes {
-    pub(super) codes: Vec<i128>,
-    pub(super) starts: Vec<i128>,
-    pub(super) ends: Vec<i128>,
-}
-
 /// The frame of a row.
 pub(super) fn ranges(
     frame: &KnownFrame,
@@ -103,18 +97,12 @@ pub(super) fn ranges(
     let (first, last) = at.partition;
     let start = match frame.start {
         Bound::Unbounded => first,
-        Bound::Value => values.map_or(first, |it| {
-            let edge = it.starts[at.row];
-            first + it.codes[first..last].partition_point(|&code| code < edge)
-        }),
+        Bound::Value => values.map_or(first, |it| it.start(at.partition, at.row)),
         bound => offset_start(frame.unit, bound, at, groups),
     };
     let end = match frame.end {
         Bound::Unbounded => last,
-        Bound::Value => values.map_or(last, |it| {
-            let edge = it.ends[at.row];
-            first + it.codes[first..last].partition_point(|&code| code <= edge)
-        }),
+        Bound::Value => values.map_or(last, |it| it.end(at.partition, at.row)),
         bound => offset_end(frame.unit, bound, at, groups),
     };
     let end = end.max(start);

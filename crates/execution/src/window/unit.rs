@@ -6,11 +6,11 @@ use plan::{AggregateFunction, WindowFunction};
 use stdx::sync::{Arc, Mutex};
 use types::{SqlError, SqlResult};
 
-use super::bounds::{Bound, KnownFrame};
+use super::bounds::{Bound, KnownFrame, Order};
 use super::call::{CompiledBound, CompiledCall};
 use super::extremes::Extremes;
-use super::frames::RangeCodes;
 use super::keys::{Begins, Keys};
+use super::reach::{RangeCodes, Reach};
 use super::sums::{FloatSum, Floats, Prefix};
 use crate::lookups::batch_bytes;
 use crate::sort::KeyEncoder;
@@ -186,6 +186,10 @@ impl OfPiece {
     ) -> SqlResult<Option<RangeCodes>> {
         let (Some(order), Some(key)) = (&frame.range, &call.frame.key) else { return Ok(None) };
         let keys = key.key.evaluate(batch)?;
+        let order = match order {
+            Order::Whole(it) => it,
+            Order::AnyScale(it) => return it.reach(&keys).map(|it| Some(RangeCodes::AnyScale(it))),
+        };
         let codes = order.codes(&keys)?;
         let edges = |bound: &CompiledBound, known: Bound, at_end: bool| match (bound, known) {
             (CompiledBound::Value(it), _) => order.times(&*it.evaluate(batch)?, it.shape()),
@@ -194,7 +198,7 @@ impl OfPiece {
         };
         let starts = edges(&call.frame.start, frame.start, false)?;
         let ends = edges(&call.frame.end, frame.end, true)?;
-        Ok(Some(RangeCodes { codes, starts, ends }))
+        Ok(Some(RangeCodes::Whole(Reach { codes, starts, ends })))
     }
 }
 
@@ -231,11 +235,7 @@ impl Column {
             keys.extend(piece.keys);
             counted.push(piece.counted);
             match (&mut range, piece.range) {
-                (Some(all), Some(more)) => {
-                    all.codes.extend(more.codes);
-                    all.starts.extend(more.starts);
-                    all.ends.extend(more.ends);
-                }
+                (Some(all), Some(more)) => all.extend(more),
                 (None, first) => range = first,
                 (Some(_), None) => {}
             }

@@ -85,6 +85,17 @@ pub(super) fn counted(call: &Call<'_>) -> SqlResult<ArrayRef> {
     })
 }
 
+/// The lists themselves. Errors: 0A000 for one of lists, of which there is no type to tell an item by.
+pub(super) fn flat(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let arrays = call.texts(0)?;
+    let is_of_lists =
+        |row: &usize| arrays.is_valid(*row) && array::dimensions(arrays.value(*row)).len() > 1;
+    match (0..call.rows).find(is_of_lists) {
+        Some(_) => Err(error("0A000", "items of a list that are lists are not supported here")),
+        None => call.argument(0).cloned(),
+    }
+}
+
 /// The bounds of the dimensions.
 pub(super) fn dims(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let arrays = call.texts(0)?;

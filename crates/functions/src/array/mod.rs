@@ -44,6 +44,7 @@ pub(crate) fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::ArrayRemove | F::ArrayReplace => change::replaced(call),
         F::TrimArray => change::trim(call),
         F::ArrayReverse | F::ArraySort | F::ListDistinct => change::ordered(call),
+        F::ListFlat => look::flat(call),
         F::ArrayIntervalKeys => change::interval_keys(call),
         F::ArrayFit => change::fit(call),
         F::ArraySetItem => set::item(call),
@@ -83,6 +84,7 @@ pub(crate) fn is_of_arrays(function: Function) -> bool {
             | F::ArrayReverse
             | F::ArraySort
             | F::ListDistinct
+            | F::ListFlat
             | F::ArrayIntervalKeys
             | F::ArrayFit
             | F::ArraySetItem

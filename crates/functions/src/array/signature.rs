@@ -137,7 +137,7 @@ fn changed(function: Function, arguments: &[DataType]) -> Option<Signature> {
             array.element()?;
             made(&[*array, BIG], *array)
         }
-        (F::ArrayReverse | F::ListDistinct, [array]) => {
+        (F::ArrayReverse | F::ListDistinct | F::ListFlat, [array]) => {
             array.element()?;
             made(&[*array], *array)
         }

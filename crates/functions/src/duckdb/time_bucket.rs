@@ -1,7 +1,6 @@
 //! `time_bucket(width, moment [, origin or offset])`: when the span of a width begins that a point of time lies in.
 
 use arrow_array::ArrayRef;
-use arrow_array::types::TimestampMicrosecondType;
 use types::value::civil_from_days;
 use types::{SqlError, SqlResult};
 
@@ -17,9 +16,9 @@ const JANUARY: i64 = 360;
 
 /// Begins of spans.
 pub(super) fn time_bucket(call: &Call<'_>) -> SqlResult<ArrayRef> {
-    let (widths, moments) = (interval::argument(call, 0)?, call.moments(1)?);
+    let (widths, moments) = (interval::argument(call, 0)?, call.any_moments(1)?);
     let origins = if call.count() > 2 { Some(call.moments(2)?) } else { None };
-    call.map::<TimestampMicrosecondType>(|row| {
+    call.map_moments(moments, |row| {
         let width = widths.at(row);
         let short = i128::from(width.days) * i128::from(MICROS_PER_DAY) + i128::from(width.micros);
         if width.months != 0 && short != 0 {

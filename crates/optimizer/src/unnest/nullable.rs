@@ -1,7 +1,7 @@
 //! What may be NULL: an attribute of a relation, an expression over relations.
 
 use plan::relation::{Attr, Rel, RelJoin};
-use plan::{AggregateFunction, BinaryOperator, Expr, ExprKind, UnaryOperator};
+use plan::{AggregateFunction, BinaryOperator, DateField, Expr, ExprKind, UnaryOperator};
 
 use super::state::Unnesting;
 
@@ -23,7 +23,9 @@ pub(super) fn may_be_null(expr: &Expr, of: &dyn Fn(Attr) -> bool) -> bool {
             otherwise.is_none() || results.into_iter().any(|it| may_be_null(it, of))
         }
         ExprKind::InList { list, .. } => list.iter().any(|it| it.is_null()) || any(),
-        ExprKind::Like { .. } | ExprKind::Extract { .. } => any(),
+        ExprKind::Like { .. } => any(),
+        // An infinite point of time is in no month.
+        ExprKind::Extract { field, .. } => *field != DateField::Year || any(),
         ExprKind::Parameter(_)
         | ExprKind::Scalar(_)
         | ExprKind::Cast(_)

@@ -65,10 +65,8 @@ fn numbers(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<Option<Piece>> 
         (it, ArrowType::UInt8) if it.is_integer() => ints::<UInt8Type>(array),
         (it, ArrowType::UInt16) if it.is_integer() => ints::<UInt16Type>(array),
         (it, ArrowType::UInt32) if it.is_integer() => ints::<UInt32Type>(array),
-        (DataType::Date, ArrowType::Date32) => ints::<Date32Type>(array),
-        (DataType::Timestamp, ArrowType::Timestamp(TimeUnit::Microsecond, _)) => {
-            words::<TimestampMicrosecondType>(array)
-        }
+        (DataType::Date, ArrowType::Date32) => dates(array),
+        (DataType::Timestamp, ArrowType::Timestamp(TimeUnit::Microsecond, _)) => timestamps(array),
         (DataType::Decimal { scale, .. }, ArrowType::Decimal32(_, from)) if same(scale, *from) => {
             ints::<Decimal32Type>(array)
         }
@@ -103,6 +101,23 @@ where
     let values = array.as_primitive::<T>().values();
     let values = values.iter().map(|&it| it.into());
     Piece::ints(values.collect::<Vec<i64>>(), array.nulls().cloned())
+}
+
+/// Dates. DuckDB has one more than the least integer for those before all others.
+fn dates(array: &ArrayRef) -> Piece {
+    let held = |it: i32| i64::from(if it == -i32::MAX { i32::MIN } else { it });
+    let values = array.as_primitive::<Date32Type>().values().iter().map(|it| held(*it));
+    Piece::ints(values.collect::<Vec<i64>>(), array.nulls().cloned())
+}
+
+/// Timestamps, of which the same is to be said.
+fn timestamps(array: &ArrayRef) -> Piece {
+    let values = array.as_primitive::<TimestampMicrosecondType>().values();
+    if !values.contains(&-i64::MAX) {
+        return words::<TimestampMicrosecondType>(array);
+    }
+    let held = |it: &i64| if *it == -i64::MAX { i64::MIN } else { *it };
+    Piece::ints(values.iter().map(held).collect::<Vec<i64>>(), array.nulls().cloned())
 }
 
 /// Integers that are 64 bits wide already: the array's memory is the piece's.

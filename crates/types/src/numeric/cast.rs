@@ -228,6 +228,8 @@ fn converted(value: &Value, from: DataType, to: DataType) -> SqlResult<Value> {
         (Value::Decimal { unscaled, .. }, DataType::Time) if from == DataType::Interval => {
             Ok(Value::Integer(Interval::of_held(*unscaled).micros.rem_euclid(datetime::DAY)))
         }
+        // At no time of a day.
+        (Value::Timestamp(it), DataType::Time) if datetime::is_infinite(*it) => Ok(Value::Null),
         (Value::Timestamp(it), DataType::Time) => Ok(Value::Integer(it.rem_euclid(datetime::DAY))),
         (Value::Boolean(it), DataType::Boolean) => Ok(Value::Boolean(*it)),
         (Value::Boolean(it), DataType::Integer) => Ok(Value::Integer(i64::from(*it))),

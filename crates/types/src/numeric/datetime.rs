@@ -3,11 +3,12 @@
 //! Read are PostgreSQL's forms with the date style ISO, MDY: `2024-01-31`, `20240131`, `2024/1/31`, `1/31/2024`, `Jan 31, 2024`,
 //! `31-Jan-2024`, each with a time (`13:05`, `1:05:06.7 PM`) and a zone, which a timestamp without zone does not count, and
 //! `BC`. A timestamp with time zone counts the zone, or is in the one that is given. The words that mean another moment each
-//! time (`now`) and those for no moment (`infinity`) are refused.
+//! time (`now`) are refused.
 
 use std::fmt::Write;
 
 use super::errors::{field_out_of_range, invalid_text, text_out_of_range};
+pub use super::infinite::{INFINITE_DAYS, INFINITE_MICROS, is_infinite, is_infinite_day};
 use super::spelling::trimmed;
 use crate::value::civil_from_days;
 use crate::zone::{Zone, write_offset};
@@ -39,9 +40,16 @@ const WEEKDAYS: [&str; 7] =
 /// A date, as days from 1970-01-01. A time behind it must be one and does not count.
 ///
 /// # Errors
-/// 22007 for what is no date, 22008 for one that there is not or that is out of range, 0A000 for `infinity`, `now` and the like.
+/// 22007 for what is no date, 22008 for one that there is not or that is out of range, 0A000 for `now` and the like.
 pub fn parse_date(text: &str) -> SqlResult<i64> {
-    let Some(fields) = Fields::read(text, DataType::Date)? else { return Ok(0) };
+    let fields = match Fields::read(text, DataType::Date)? {
+        Read::Epoch => return Ok(0),
+        Read::Infinite { before } => {
+            let (least, greatest) = INFINITE_DAYS;
+            return Ok(i64::from(if before { least } else { greatest }));
+        }
+        Read::Fields(it) => it,
+    };
     let days = fields.days(text, DataType::Date)?;
     let within = (FIRST_DAY..END_OF_DAYS).contains(&days);
     if within { Ok(days) } else { Err(text_out_of_range(text, DataType::Date)) }
@@ -49,14 +57,21 @@ pub fn parse_date(text: &str) -> SqlResult<i64> {
 
 /// A timestamp, as microseconds from 1970-01-01. Errors as of [`parse_date`].
 pub fn parse_timestamp(text: &str) -> SqlResult<i64> {
-    let Some(fields) = Fields::read(text, DataType::Timestamp)? else { return Ok(0) };
-    fields.local(text, DataType::Timestamp)
+    match Fields::read(text, DataType::Timestamp)? {
+        Read::Epoch => Ok(0),
+        Read::Infinite { before } => Ok(infinite(before)),
+        Read::Fields(fields) => fields.local(text, DataType::Timestamp),
+    }
 }
 
 /// A timestamp with time zone, as microseconds from 1970-01-01 in UTC; what names no zone is in this one. Errors as of
 /// [`parse_date`].
 pub fn parse_moment(text: &str, zone: &Zone) -> SqlResult<i64> {
-    let Some(fields) = Fields::read(text, DataType::TimestampTz)? else { return Ok(0) };
+    let fields = match Fields::read(text, DataType::TimestampTz)? {
+        Read::Epoch => return Ok(0),
+        Read::Infinite { before } => return Ok(infinite(before)),
+        Read::Fields(it) => it,
+    };
     let local = fields.local(text, DataType::TimestampTz)?;
     let moment = fields.zone.as_ref().unwrap_or(zone).moment(local);
     moment
@@ -67,7 +82,7 @@ pub fn parse_moment(text: &str, zone: &Zone) -> SqlResult<i64> {
 /// Whether the text of a moment names its zone, so that it is the same moment in every session.
 pub fn names_zone(text: &str) -> bool {
     match Fields::read(text, DataType::TimestampTz) {
-        Ok(Some(fields)) => fields.zone.is_some(),
+        Ok(Read::Fields(fields)) => fields.zone.is_some(),
         _ => true,
     }
 }
@@ -75,8 +90,10 @@ pub fn names_zone(text: &str) -> bool {
 /// A time of day, in microseconds from midnight. A date before it and a zone behind it do not count. Errors as of
 /// [`parse_date`].
 pub fn parse_time(text: &str) -> SqlResult<i64> {
-    let fields = Fields::read(text, DataType::Time)?;
-    fields.and_then(|it| it.time).ok_or_else(|| invalid_text(text, DataType::Time))
+    match Fields::read(text, DataType::Time)? {
+        Read::Fields(Fields { time: Some(time), .. }) => Ok(time),
+        _ => Err(invalid_text(text, DataType::Time)),
+    }
 }
 
 /// The first and the last day that a date may be.
@@ -88,14 +105,32 @@ pub fn date(days: i64) -> Option<i32> {
     i32::try_from(days).ok().filter(|_| within)
 }
 
+/// The timestamp before all others, or behind them.
+fn infinite(before: bool) -> i64 {
+    if before { INFINITE_MICROS.0 } else { INFINITE_MICROS.1 }
+}
+
+/// A point of time as a timestamp holds it, if that reaches it and it is not infinite.
+pub fn timestamp(micros: i64) -> Option<i64> {
+    Some(micros).filter(|it| *it >= FIRST_DAY * DAY && !is_infinite(*it))
+}
+
 /// Midnight of a day, where a timestamp reaches it.
 pub fn timestamp_of_date(days: i64) -> Option<i64> {
-    if days < FIRST_DAY { None } else { days.checked_mul(DAY) }
+    match days {
+        _ if is_infinite_day(days) => Some(infinite(days < 0)),
+        ..FIRST_DAY => None,
+        _ => days.checked_mul(DAY),
+    }
 }
 
 /// The day of a timestamp.
 pub fn date_of_timestamp(micros: i64) -> i64 {
-    micros.div_euclid(DAY)
+    match micros {
+        i64::MIN => i64::from(INFINITE_DAYS.0),
+        i64::MAX => i64::from(INFINITE_DAYS.1),
+        _ => micros.div_euclid(DAY),
+    }
 }
 
 /// Days from 1970-01-01 of a day of the proleptic Gregorian calendar; the inverse of `civil_from_days`.
@@ -120,6 +155,9 @@ pub fn days_of_month(year: i64, month: i64) -> i64 {
 }
 
 pub(super) fn format_date(days: i64, out: &mut String) {
+    if is_infinite_day(days) {
+        return out.push_str(infinite_word(days < 0));
+    }
     let (year, month, day) = civil_from_days(days);
     if year > 0 {
         let _ = write!(out, "{year:04}-{month:02}-{day:02}");
@@ -129,14 +167,24 @@ pub(super) fn format_date(days: i64, out: &mut String) {
 }
 
 pub(super) fn format_timestamp(micros: i64, out: &mut String) {
+    if is_infinite(micros) {
+        return out.push_str(infinite_word(micros < 0));
+    }
     format_zoned(micros, None, out);
 }
 
 /// Appends a moment as the clocks of a zone show it, and how far these are ahead of UTC.
 pub fn format_moment(micros: i64, zone: &Zone, out: &mut String) {
+    if is_infinite(micros) {
+        return out.push_str(infinite_word(micros < 0));
+    }
     let ahead = zone.ahead_at(micros);
     // At the ends of the range the clocks may show what no timestamp holds.
     format_zoned(micros.saturating_add(ahead * 1_000_000), Some(ahead), out);
+}
+
+fn infinite_word(before: bool) -> &'static str {
+    if before { "-infinity" } else { "infinity" }
 }
 
 fn format_zoned(micros: i64, ahead: Option<i64>, out: &mut String) {
@@ -177,6 +225,17 @@ enum Flaw {
     Field,
 }
 
+/// What a text says.
+enum Read {
+    /// The first moment of 1970, by its name.
+    Epoch,
+    /// What is before all others, or behind them.
+    Infinite {
+        before: bool,
+    },
+    Fields(Fields),
+}
+
 /// What a text says, as far as it has been read.
 #[derive(Default)]
 struct Fields {
@@ -197,17 +256,16 @@ struct Fields {
 }
 
 impl Fields {
-    /// Reads a text; `None` for the first moment of 1970 by its name.
-    fn read(text: &str, to: DataType) -> SqlResult<Option<Self>> {
+    fn read(text: &str, to: DataType) -> SqlResult<Read> {
         let lower = trimmed(text).to_ascii_lowercase();
+        if to != DataType::Time && matches!(&*lower, "infinity" | "+infinity" | "-infinity") {
+            return Ok(Read::Infinite { before: lower.starts_with('-') });
+        }
         match lower.trim_start_matches(['+', '-']) {
             "allballs" if to == DataType::Time => {
-                return Ok(Some(Self { time: Some(0), ..Self::default() }));
+                return Ok(Read::Fields(Self { time: Some(0), ..Self::default() }));
             }
-            "epoch" if to != DataType::Time => return Ok(None),
-            "infinity" => {
-                return Err(SqlError::unsupported(format!("{to} does not hold infinity")));
-            }
+            "epoch" if to != DataType::Time => return Ok(Read::Epoch),
             word @ ("now" | "today" | "tomorrow" | "yesterday") => {
                 let error = SqlError::unsupported(format!("'{word}' is not read as a {to}"));
                 return Err(error.with_hint("use current_date or localtimestamp"));
@@ -225,7 +283,7 @@ impl Fields {
             Flaw::Syntax => invalid_text(text, to),
             Flaw::Field => field_out_of_range(text),
         })?;
-        Ok(Some(fields))
+        Ok(Read::Fields(fields))
     }
 
     fn take(&mut self, token: &str) -> Result<(), Flaw> {
@@ -435,7 +493,7 @@ impl Fields {
     fn local(&self, text: &str, to: DataType) -> SqlResult<i64> {
         let midnight = timestamp_of_date(self.days(text, to)?);
         let local = midnight.and_then(|it| it.checked_add(self.time.unwrap_or(0)));
-        local.ok_or_else(|| text_out_of_range(text, to))
+        local.filter(|it| !is_infinite(*it)).ok_or_else(|| text_out_of_range(text, to))
     }
 
     /// The day, if there is such a day.
@@ -546,10 +604,27 @@ mod tests {
 
     #[test]
     fn moving_words_are_refused_by_name() {
-        for word in ["infinity", "-infinity", "now", " Today ", "tomorrow", "yesterday"] {
+        for word in ["now", " Today ", "tomorrow", "yesterday"] {
             assert_eq!(parse_date(word).map_err(|it| it.state.0), Err("0A000"), "{word}");
             assert_eq!(parse_timestamp(word).map_err(|it| it.state.0), Err("0A000"), "{word}");
         }
         assert_eq!(parse_date("epoch"), Ok(0));
+    }
+
+    #[test]
+    fn infinity_is_before_or_behind_all_others() {
+        let (first, last) = (i64::from(INFINITE_DAYS.0), i64::from(INFINITE_DAYS.1));
+        assert_eq!(parse_date(" -Infinity "), Ok(first));
+        assert_eq!(parse_date("+infinity"), Ok(last));
+        assert_eq!(parse_timestamp("infinity"), Ok(i64::MAX));
+        assert_eq!(parse_moment("-infinity", &Zone::utc()), Ok(i64::MIN));
+        assert_eq!(timestamp_of_date(last), Some(i64::MAX));
+        assert_eq!(date_of_timestamp(i64::MIN), first);
+        assert_eq!(parse_time("infinity").map_err(|it| it.state.0), Err("22007"));
+        assert_eq!(parse_date("infinity ad").map_err(|it| it.state.0), Err("22007"));
+        let mut text = String::new();
+        format_date(first, &mut text);
+        format_timestamp(i64::MAX, &mut text);
+        assert_eq!(text, "-infinityinfinity");
     }
 }

@@ -81,8 +81,19 @@ pub(super) fn not_a_number() -> SqlError {
     SqlError::unsupported("DECIMAL does not hold NaN").with_hint("DOUBLE PRECISION does")
 }
 
+/// 0A000: a field of an infinite date or timestamp as an exact number, which has no infinity.
+pub fn infinite_field() -> SqlError {
+    SqlError::unsupported("extract() of infinity: DECIMAL does not hold it")
+        .with_hint("date_part() gives it as DOUBLE PRECISION")
+}
+
+/// 22008: no number of days is between infinite dates.
+pub fn infinite_dates_apart() -> SqlError {
+    SqlError::new(SqlState::DATETIME_OVERFLOW, "cannot subtract infinite dates")
+}
+
 /// 22008: a day that no timestamp reaches.
-pub(super) fn date_beyond_timestamp() -> SqlError {
+pub fn date_beyond_timestamp() -> SqlError {
     SqlError::new(SqlState::DATETIME_OVERFLOW, "date out of range for timestamp")
 }
 

@@ -20,6 +20,7 @@ mod digits;
 pub mod errors;
 pub mod float;
 pub mod format;
+pub mod infinite;
 pub mod interval;
 pub mod interval_text;
 mod interval_unit;

@@ -121,7 +121,13 @@ fn reply(answer: SqlResult<nodewise::Answer>) -> Reply {
 }
 
 fn rows(answer: &nodewise::Answer) -> SqlResult<Rows> {
-    let shown = answer.schema.fields().iter().map(|it| shown(it.data_type())).collect();
+    let fields = answer.schema.fields().iter().zip(&answer.types);
+    let shown = fields.map(|(field, of)| match of {
+        // Shown by their texts, but 1.5 is 1.50.
+        nodewise::DataType::Numeric => Shown::Exact,
+        _ => shown(field.data_type()),
+    });
+    let shown = shown.collect();
     let mut rows = Vec::new();
     for batch in &answer.batches {
         push_rows(batch, &mut rows)?;

@@ -29,7 +29,7 @@ pub struct Rows {
 /// How values of a column compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// Integers and decimals.
+    /// Integers, decimals, and numbers of any scale.
     Exact,
     Float,
     Truth,

@@ -278,12 +278,17 @@ fn dates_calculate() {
     assert_eq!(constant(&difference), Ok(Value::Integer(15)));
     let later = binary(BinaryOperator::Add, date(10), int(-20), DataType::Date);
     assert_eq!(constant(&later), Ok(Value::Date(-10)));
-    let late = binary(BinaryOperator::Add, date(i32::MAX), int(1), DataType::Date);
-    assert_eq!(constant(&late), Err("22008"));
+    let later = |than| binary(BinaryOperator::Add, date(than), int(1), DataType::Date);
+    assert_eq!(constant(&later(2_145_042_905)), Err("22008"));
+    assert_eq!(constant(&later(i32::MAX)), Ok(Value::Date(i32::MAX)));
+    let apart = binary(BinaryOperator::Subtract, date(3), date(i32::MIN), INTEGER);
+    assert_eq!(constant(&apart), Err("22008"));
     let stamp = cast(date(-1), DataType::Timestamp);
     assert_eq!(constant(&stamp), Ok(Value::Timestamp(-86_400_000_000)));
-    let far = cast(date(i32::MAX), DataType::Timestamp);
+    let far = cast(date(2_000_000_000), DataType::Timestamp);
     assert_eq!(constant(&far), Err("22008"));
+    let infinite = cast(date(i32::MAX), DataType::Timestamp);
+    assert_eq!(constant(&infinite), Ok(Value::Timestamp(i64::MAX)));
     let back = cast(Expr::literal(Value::Timestamp(-1), DataType::Timestamp), DataType::Date);
     assert_eq!(constant(&back), Ok(Value::Date(-1)));
 }
