@@ -236,7 +236,10 @@ impl<'a> Search<'a> {
     fn look_at(&mut self, pipeline: &Pipeline) {
         let mut rows = self.source(pipeline);
         if let Source::Scan(scan) = &pipeline.source {
-            for transfer in &scan.transfers {
+            // The values of one of several keys are taken from the tables of all parts.
+            let one_key = |it: &&plan::Transfer| self.has_one_key(it.build);
+            let transfers: Vec<_> = scan.transfers.iter().filter(one_key).collect();
+            for transfer in transfers {
                 let columns = vec![Origin::Column(scan.columns[transfer.column])];
                 let asking = rows.as_ref().map(|it| Rows { columns, ..it.clone() });
                 self.use_of(transfer.build, asking);
@@ -262,6 +265,11 @@ impl<'a> Search<'a> {
             }
             Sink::Sort { .. } | Sink::Window { .. } | Sink::Materialize { .. } | Sink::Result => {}
         }
+    }
+
+    /// Whether what a pipeline builds is found by one key, as far as it is known to be of parts.
+    fn has_one_key(&self, build: PipelineId) -> bool {
+        self.builds[build.index()].as_ref().is_none_or(|it| it.columns.len() == 1)
     }
 
     /// Somebody looks up these keys in what a pipeline builds; `None` where they are not of parts.

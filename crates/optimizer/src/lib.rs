@@ -14,6 +14,7 @@ pub mod estimate;
 pub mod facts;
 pub mod lower;
 mod options;
+mod reach;
 mod recursion;
 pub mod rewrite;
 mod tuning;

@@ -133,8 +133,10 @@ pub struct IndexHint {
 pub struct Transfer {
     /// The column, by place in [`Scan::columns`].
     pub column: usize,
-    /// The pipeline whose hash table has this column's values as its only key.
+    /// The pipeline whose hash table has this column's values as a key.
     pub build: PipelineId,
+    /// Which of the table's keys; each row has a partner by all of them, so that any of them alone may drop rows.
+    pub key: usize,
 }
 
 /// What happens to a batch.

@@ -135,8 +135,8 @@ impl Validator {
                     if transfer.column >= scan.columns.len() {
                         return Err("a transfer tests a column that is not scanned".to_owned());
                     }
-                    if self.table(transfer.build)?.0.len() != 1 {
-                        return Err("a transfer needs a table with one key".to_owned());
+                    if transfer.key >= self.table(transfer.build)?.0.len() {
+                        return Err("a transfer needs a key of its table".to_owned());
                     }
                 }
                 let types = scan.output.iter().map(|it| used.get(*it).copied());

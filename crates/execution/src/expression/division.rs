@@ -17,6 +17,9 @@ enum Rule {
     Truncate,
     Round,
     Remainder,
+    /// The divisor is a constant that the factor is a multiple of: the dividend is multiplied with their quotient, and
+    /// nothing is left to round.
+    Exact,
 }
 
 #[derive(Debug)]
@@ -40,9 +43,20 @@ pub(super) fn divide(left: Node, right: Node, data_type: DataType) -> Node {
         return per_value(Arithmetic::Divide, left, right, data_type);
     };
     let bounds = bounds_of(&left.shape);
+    if let Some(exact) = exact_factor(factor, &right).filter(|_| rule == Rule::Round) {
+        let product = multiply(bounds, (exact, exact));
+        return division(Rule::Exact, left, right, exact, product, data_type);
+    }
     let most = bounds.0.checked_abs().map(|it| it.max(bounds.1.abs()));
     let dividend = most.and_then(|most| multiply((-most, most), (factor, factor)));
     division(rule, left, right, factor, dividend, data_type)
+}
+
+/// What a division by a constant multiplies with when that is whole.
+fn exact_factor(factor: i128, divisor: &Node) -> Option<i128> {
+    let (least, greatest) = bounds_of(&divisor.shape);
+    let constant = least == greatest && least != 0 && divisor.as_constant().is_some();
+    (constant && !divisor.shape.nullable && factor % least == 0).then(|| factor / least)
 }
 
 /// Compiles `left % right`; the result has the sign of the dividend.
@@ -125,6 +139,7 @@ impl Division {
                 0 => 0,
                 b => round_64(a.wrapping_mul(factor), b),
             }),
+            Rule::Exact => map2(rows, left, right, |a, _| a.wrapping_mul(factor)),
         }
     }
 
@@ -150,6 +165,7 @@ impl Division {
                     None => multiply_divide(a, self.factor, b),
                 },
             }),
+            Rule::Exact => map2(rows, left, right, |a, _| a.checked_mul(self.factor)),
         }
     }
 }

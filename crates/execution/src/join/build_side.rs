@@ -119,6 +119,17 @@ impl BuildSide {
         tables.iter().map(|it| &it.table).collect()
     }
 
+    /// All tables; none while rows are in files.
+    pub fn tables(&self) -> Vec<&Arc<JoinTable>> {
+        let tables = if self.spilled.is_some() { &[] } else { &self.parts[..] };
+        tables.iter().map(|it| &it.table).collect()
+    }
+
+    /// Whether rows are found by one key.
+    pub fn has_one_key(&self) -> bool {
+        self.parts[0].table.domains.len() == 1
+    }
+
     /// How many rows all tables hold.
     pub fn rows(&self) -> usize {
         let tables = || self.parts.iter().map(|it| it.table.rows()).sum();

@@ -14,6 +14,7 @@ pub(super) struct Packing {
     parts: Vec<Part>,
 }
 
+#[derive(Clone, Copy)]
 struct Part {
     min: i64,
     /// Greatest value less the least.
@@ -67,6 +68,13 @@ impl Packing {
         }
         pieces.run(team)?;
         Ok(packed)
+    }
+
+    /// The value of one of the keys in a word.
+    pub(super) fn part_of(&self, key: usize, packed: i64) -> i64 {
+        let Part { min, most, factor } = self.parts[key];
+        let value = packed as u64 / factor % most.saturating_add(1).max(1);
+        min.wrapping_add(value as i64)
     }
 
     /// The keys of a batch of the probe side; clears `possible` where a key is beyond those of the build side, and tells

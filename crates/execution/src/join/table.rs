@@ -1,5 +1,6 @@
 //! The finished build side: its rows by column, and the structure that finds rows by key.
 
+use bitpack::bitmap;
 use memory::{Placed, Scratch, Workspace};
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, OnceLock};
@@ -55,6 +56,8 @@ pub struct JoinTable {
     pub(super) layout: Layout,
     /// A bit per row that has found a partner.
     matched: Placed<AtomicU64>,
+    /// Of each of several keys its values, once they were asked for.
+    values: Vec<OnceLock<Option<Placed<i64>>>>,
     /// In place of these bits, where a comparison decides who is a partner.
     pub(super) extremes: OnceLock<Extremes>,
 }
@@ -77,6 +80,12 @@ pub struct KeyFilter<'a> {
 }
 
 impl KeyFilter<'_> {
+    /// Whether it finds a key itself; else only the list of keys tells more than the range.
+    #[inline]
+    pub fn is_searched(&self) -> bool {
+        self.bitmap.is_some() || self.directory.is_some() || self.keys.is_empty()
+    }
+
     /// Whether a row of the table may have this key; exact when there is a bitmap.
     #[inline]
     pub fn may_contain(&self, key: i64) -> bool {
@@ -142,6 +151,7 @@ impl JoinTable {
             _ => payload,
         };
         let matched = unmatched(rows, &team.workspace())?;
+        let values = domains.iter().map(|_| OnceLock::new()).collect();
         Ok(Self {
             rows,
             keyed,
@@ -153,6 +163,7 @@ impl JoinTable {
             payload,
             layout,
             matched,
+            values,
             extremes: OnceLock::new(),
         })
     }
@@ -179,6 +190,7 @@ impl JoinTable {
             payload,
             layout,
             matched,
+            values: Vec::new(),
             extremes: OnceLock::new(),
         })
     }
@@ -201,6 +213,57 @@ impl JoinTable {
     /// What is known of the only key when it is an integer.
     pub fn transfer(&self) -> Option<KeyFilter<'_>> {
         matches!(self.domains.as_slice(), [KeyDomain::Integer]).then(|| self.filter())
+    }
+
+    /// What is known of one of several keys when it is an integer: the values that it has.
+    pub fn transfer_of(&self, key: usize) -> SqlResult<Option<KeyFilter<'_>>> {
+        let (Some(KeyDomain::Integer), Some(values)) =
+            (self.domains.get(key), self.values.get(key))
+        else {
+            return Ok(None);
+        };
+        let known = match values.get() {
+            Some(known) => known,
+            None => {
+                let made = self.values_of(key)?;
+                values.get_or_init(|| made)
+            }
+        };
+        let Some(keys) = known.as_deref() else { return Ok(None) };
+        let (min, max) =
+            keys.iter().fold((i64::MAX, i64::MIN), |(min, max), &it| (min.min(it), max.max(it)));
+        let rows = u64::from(self.keyed);
+        Ok(Some(KeyFilter { min, max, bitmap: None, keys, rows, directory: None }))
+    }
+
+    /// The values of one of several keys, in no order; they may repeat.
+    fn values_of(&self, key: usize) -> SqlResult<Option<Placed<i64>>> {
+        let mut values: Placed<i64> = self.scratch().zeroed(self.keyed as usize)?;
+        let (packing, out) = (self.packing.as_ref(), values.iter_mut());
+        match (&self.finder, packing) {
+            (Finder::Nothing, _) => {}
+            (Finder::Direct(table), Some(packing)) => {
+                // As many keys as there are, at most as many as rows: what is left repeats the last.
+                let mut last = 0;
+                let mut packed = bitmap::iter(&table.bitmap).map(|it| table.min + it as i64);
+                for out in out {
+                    last = packed.next().unwrap_or(last);
+                    *out = packing.part_of(key, last);
+                }
+            }
+            (Finder::Hashed(table), packing) => match (table.keys.as_slice(), packing) {
+                ([KeyColumn::Words(words)], Some(packing)) => {
+                    out.zip(words.iter()).for_each(|(out, &it)| *out = packing.part_of(key, it));
+                }
+                (keys, None) => {
+                    let Some(KeyColumn::Words(words)) = keys.get(key) else { return Ok(None) };
+                    out.zip(words.iter()).for_each(|(out, &it)| *out = it);
+                }
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        }
+        Ok(Some(values))
     }
 
     /// What is known of the only key when it is a dictionary column: the column, and a filter over its codes.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use hardware::NodeId;
-use plan::{BinaryOperator, Expr, ExprKind, Scan};
+use plan::{BinaryOperator, Expr, ExprKind, Scan, Transfer};
 use stdx::sync::Arc;
 use storage::{BLOCK_ROWS, Column, Encoding, ItemTraffic, Part, Partitioning, Table};
 use types::{ColumnId, DataType, SqlResult, Value};
@@ -15,7 +15,7 @@ use super::predicate::CodePredicate;
 use super::predicate_of::{constant, ignores_blanks};
 use super::repeated::Repeated;
 use crate::expression::Compiled;
-use crate::join::KeyFilter;
+use crate::join::{BuildSide, KeyFilter};
 use crate::sort::Cutoff;
 use crate::states::States;
 use crate::{ColumnShape, ItemRead, Layout, Representation, Vector, WorkContext};
@@ -170,9 +170,7 @@ impl View {
             }
         }
         for transfer in &scan.transfers {
-            let tables = states.table(transfer.build)?.of_part(part.number());
-            let filters: Option<Vec<KeyFilter<'_>>> =
-                tables.into_iter().map(|it| it.transfer()).collect();
+            let filters = filters_of(states.table(transfer.build)?, transfer, part)?;
             if let Some(filters) = filters.filter(|it| !it.is_empty()) {
                 let found = CodePredicate::from_keys(&columns[transfer.column], &filters);
                 predicates.extend(found.map(|it| it.kept(repeated.transfer(scan, part, transfer))));
@@ -370,6 +368,26 @@ impl View {
             }
         }
     }
+}
+
+/// How many rows a scan has at least for each row of a table with several keys of which it tests one: the values of a key are
+/// put together for it.
+const ROWS_PER_PARTIAL_KEY: usize = 4;
+
+/// What is known of the keys that the tables of a transfer have; `None` where that is not enough, or not worth it.
+fn filters_of<'a>(
+    build: &'a BuildSide,
+    transfer: &Transfer,
+    part: &Part,
+) -> SqlResult<Option<Vec<KeyFilter<'a>>>> {
+    // A table of several keys may be cut by another one than that which is tested.
+    if build.has_one_key() {
+        let tables = build.of_part(part.number());
+        return Ok(tables.into_iter().map(|it| it.transfer()).collect());
+    }
+    let few = build.rows().saturating_mul(ROWS_PER_PARTIAL_KEY) <= part.rows();
+    let tables = if few { build.tables() } else { Vec::new() };
+    tables.into_iter().map(|it| it.transfer_of(transfer.key)).collect()
 }
 
 /// Bytes of a line of a cache.

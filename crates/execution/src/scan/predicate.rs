@@ -54,6 +54,17 @@ pub enum CodePredicate {
         /// Right column.
         right: Arc<Column>,
     },
+    /// Rows that are NULL, or those that are not.
+    Null {
+        /// The column, which may hold NULL.
+        column: Arc<Column>,
+        /// Whether it is NULL that passes.
+        passes: bool,
+    },
+    /// Rows that pass one of some tests.
+    Either(Vec<CodePredicate>),
+    /// Rows that pass all of some tests, which are one of those of [`Self::Either`].
+    Every(Vec<CodePredicate>),
     /// Rows that have not gone.
     Live(Arc<Deletions>),
     /// A test that another scan of the query makes too, or that is made before the scan.
@@ -108,7 +119,7 @@ impl CodePredicate {
     /// The same test, made with what other scans know, if there are some. Ranges cost less than a bitmap of rows.
     pub(super) fn kept(self, marks: Option<Arc<Marks>>) -> Self {
         match (self, marks) {
-            (test @ (Self::Set { .. } | Self::Compare { .. }), Some(marks)) => {
+            (test @ (Self::Set { .. } | Self::Compare { .. } | Self::Either(_)), Some(marks)) => {
                 Self::Kept { test: Box::new(test), marks }
             }
             (test, _) => test,
@@ -138,6 +149,12 @@ impl CodePredicate {
             Self::RawRange { .. } => 0.3,
             Self::Set { share, .. } => *share,
             Self::Compare { .. } => 0.5,
+            Self::Null { column, passes } => {
+                let nulls = column.statistics.nulls as f64 / column.rows().max(1) as f64;
+                if *passes { nulls } else { 1.0 - nulls }
+            }
+            Self::Either(tests) => 1.0 - tests.iter().map(|it| 1.0 - it.share()).product::<f64>(),
+            Self::Every(tests) => tests.iter().map(Self::share).product(),
             // Hardly any has.
             Self::Live(_) => 1.0,
             Self::Kept { test, .. } => test.share(),
@@ -148,14 +165,18 @@ impl CodePredicate {
     /// those of docs/design/07-measured-costs.md, "packed scans", in scans of a range; a set that no register holds is
     /// fetched from the cache.
     pub fn worth(&self) -> f64 {
-        let cost = match self {
-            Self::Kept { test, .. } => return test.worth(),
-            Self::Never | Self::Range { .. } | Self::Live(_) => 1.0,
+        (1.0 - self.share()) / self.cost()
+    }
+
+    fn cost(&self) -> f64 {
+        match self {
+            Self::Kept { test, .. } => test.cost(),
+            Self::Never | Self::Range { .. } | Self::Null { .. } | Self::Live(_) => 1.0,
             Self::Set { column, .. } if column.bits() <= 12 => 2.0,
             Self::RawRange { .. } | Self::Compare { .. } => 3.0,
             Self::Set { .. } => 10.0,
-        };
-        (1.0 - self.share()) / cost
+            Self::Either(tests) | Self::Every(tests) => tests.iter().map(Self::cost).sum(),
+        }
     }
 
     /// The columns it reads.
@@ -164,8 +185,18 @@ impl CodePredicate {
             Self::Never | Self::Live(_) => vec![],
             Self::Range { column, .. }
             | Self::RawRange { column, .. }
-            | Self::Set { column, .. } => {
+            | Self::Set { column, .. }
+            | Self::Null { column, .. } => {
                 vec![column]
+            }
+            Self::Either(tests) | Self::Every(tests) => {
+                let mut columns: Vec<&Arc<Column>> = Vec::new();
+                for column in tests.iter().flat_map(Self::columns) {
+                    if columns.iter().all(|it| !Arc::ptr_eq(it, column)) {
+                        columns.push(column);
+                    }
+                }
+                columns
             }
             Self::Compare { left, right, .. } => vec![left, right],
             Self::Kept { test, .. } => test.columns(),
@@ -180,6 +211,9 @@ impl CodePredicate {
             Self::RawRange { .. } => "raw range",
             Self::Set { .. } => "set",
             Self::Compare { .. } => "compare",
+            Self::Null { .. } => "null",
+            Self::Either(_) => "either",
+            Self::Every(_) => "every",
             Self::Live(_) => "not deleted",
             Self::Kept { test, .. } => test.kind(),
         }
@@ -208,6 +242,9 @@ impl CodePredicate {
             Self::Set { codes, .. } => {
                 Lookup::dealt(codes.len() as u64 * 8).count(Item::Bitmaps, rows, context);
             }
+            Self::Either(tests) | Self::Every(tests) => {
+                tests.iter().for_each(|it| it.count_bitmaps(rows, context));
+            }
             _ => {}
         }
     }
@@ -226,6 +263,13 @@ impl CodePredicate {
                 };
             }
             Self::Compare { .. } => return None,
+            Self::Null { column, passes } => {
+                let zone: Zone = column.zones.get(block)?;
+                let known = zone.nulls == 0 || zone.is_all_null();
+                return known.then_some((zone.nulls > 0) == *passes);
+            }
+            Self::Either(tests) => return among(tests, block, true),
+            Self::Every(tests) => return among(tests, block, false),
             Self::Live(gone) => return (!gone.touches(block)).then_some(true),
             Self::Kept { test, .. } => return test.by_zone(block),
         };
@@ -274,6 +318,25 @@ impl CodePredicate {
             Self::Set { column, codes, .. } => {
                 bitpack::scan_set(column.packed(), column.bits(), start, rows, codes, out, and);
             }
+            Self::Null { column, passes } => scan_nulls(column, *passes, (start, rows), out, and),
+            Self::Either(tests) => {
+                let words = bitmap::words_for(rows);
+                let (mut all, mut one) = (vec![0; words], vec![0; words]);
+                for test in tests {
+                    test.scan(start, rows, &mut one, false);
+                    bitmap::or(&mut all, &one);
+                }
+                if and {
+                    bitmap::and(&mut out[..words], &all);
+                } else {
+                    out[..words].copy_from_slice(&all);
+                }
+            }
+            Self::Every(tests) => {
+                for (place, test) in tests.iter().enumerate() {
+                    test.scan(start, rows, out, and || place > 0);
+                }
+            }
             Self::Compare { left, comparison, right } => {
                 let operand = |it: &'_ Column| -> (u32, i64) {
                     match it.encoding {
@@ -290,5 +353,42 @@ impl CodePredicate {
                 bitpack::scan_compare(left, *comparison, right, rows, out, and);
             }
         }
+    }
+}
+
+/// What a block's zones say of several tests: if one of them `decides`, of all; else only if none leaves it open.
+fn among(tests: &[CodePredicate], block: usize, decides: bool) -> Option<bool> {
+    let mut known = true;
+    for test in tests {
+        match test.by_zone(block) {
+            Some(it) if it == decides => return Some(decides),
+            Some(_) => {}
+            None => known = false,
+        }
+    }
+    known.then_some(!decides)
+}
+
+/// The rows of a column that hold NULL, or those that do not.
+fn scan_nulls(
+    column: &Column,
+    passes: bool,
+    (start, rows): (usize, usize),
+    out: &mut [u64],
+    and: bool,
+) {
+    let (iv, low, high) = match (column.null_rows(), column.null_code()) {
+        (Some(marks), _) => (marks, u32::from(passes), u32::from(passes)),
+        (None, Some(null)) if passes => (column.iv(), null, null),
+        // No value has a code below none.
+        (None, Some(0)) => return out.fill(0),
+        (None, Some(null)) => (column.iv(), 0, null - 1),
+        (None, None) => unreachable!("invariant: only columns that may hold NULL are asked for it"),
+    };
+    let (packed, bits) = (iv.packed(), iv.bits());
+    if and {
+        bitpack::scan_range_and(packed, bits, start, rows, low, high, out);
+    } else {
+        bitpack::scan_range(packed, bits, start, rows, low, high, out);
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Bound;
 
 use bitpack::{Comparison, bitmap};
 use plan::properties::is_volatile;
-use plan::{BinaryOperator, Expr, ExprKind, outcomes};
+use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator, outcomes};
 use stdx::sync::Arc;
 use storage::{CodeRange, Column, Dictionary, Encoding};
 use types::{DataType, SqlResult, Value};
@@ -19,6 +19,9 @@ use crate::states::States;
 
 /// Codes up to which a condition is decided per code, unless the table has fewer rows.
 const CODES_MAX: usize = 1 << 22;
+
+/// Conditions beside one another up to which they are tested on codes.
+const COMBINED_MAX: usize = 8;
 
 /// Codes up to which the keys of a hash table become a set of codes (8 MiB) and not only a range.
 const CODES_MARKED_MAX: u64 = 1 << 26;
@@ -33,20 +36,61 @@ impl CodePredicate {
         let mut used = BTreeSet::new();
         expr.collect_columns(&mut used);
         let used: Vec<usize> = used.into_iter().collect();
-        match used[..] {
+        let found = match used[..] {
             [place] => {
                 let column = &columns[place];
                 match value_range(expr, column, states)? {
-                    Some(range) => Ok(Some(Self::from_range(column, range))),
-                    None => match unequal(expr, column, states)? {
-                        Some(predicate) => Ok(Some(predicate)),
-                        None => Self::code_set(expr, place, column, states),
+                    Some(range) => Some(Self::from_range(column, range)),
+                    None => match unequal(expr, column, states)?.or_else(|| nulls(expr, column)) {
+                        Some(predicate) => Some(predicate),
+                        None => Self::code_set(expr, place, column, states)?,
                     },
                 }
             }
-            [_, _] => Ok(comparison(expr, columns)),
-            _ => Ok(None),
+            [_, _] => comparison(expr, columns),
+            _ => None,
+        };
+        match found {
+            None => Self::combined(expr, columns, states),
+            found => Ok(found),
         }
+    }
+
+    /// An OR, or an AND below one, of conditions that all are tests of codes: it is TRUE where one of them, or all, are.
+    fn combined(
+        expr: &Expr,
+        columns: &[Arc<Column>],
+        states: &States<'_>,
+    ) -> SqlResult<Option<Self>> {
+        let ExprKind::Binary { operator, .. } = &expr.kind else { return Ok(None) };
+        let operator = *operator;
+        if !matches!(operator, BinaryOperator::Or | BinaryOperator::And) {
+            return Ok(None);
+        }
+        let (mut open, mut tests) = (vec![expr], Vec::new());
+        while let Some(next) = open.pop() {
+            match &next.kind {
+                ExprKind::Binary { operator: own, left, right } if *own == operator => {
+                    open.extend([&**right, &**left]);
+                }
+                // Some more looks at rows that are there anyway cost less than a look at their values.
+                _ if tests.len() == COMBINED_MAX => return Ok(None),
+                _ => match Self::of(next, columns, states)? {
+                    Some(test) => tests.push(test),
+                    None => return Ok(None),
+                },
+            }
+        }
+        if operator == BinaryOperator::And {
+            let never = tests.iter().any(|it| matches!(it, Self::Never));
+            return Ok(Some(if never { Self::Never } else { Self::Every(tests) }));
+        }
+        tests.retain(|it| !matches!(it, Self::Never));
+        Ok(Some(match tests.len() {
+            0 => Self::Never,
+            1 => tests.remove(0),
+            _ => Self::Either(tests),
+        }))
     }
 
     fn code_set(
@@ -97,9 +141,14 @@ impl CodePredicate {
             Encoding::Dictionary(dictionary @ Dictionary::Int(_)) => {
                 let mut codes = vec![0u64; bitmap::words_for(dictionary.len())];
                 for (code, &key) in dictionary.ints()[..dictionary.len()].iter().enumerate() {
-                    if filled().any(|it| it.may_contain(key)) {
+                    if filled().any(|it| it.is_searched() && it.may_contain(key)) {
                         bitmap::set(&mut codes, code);
                     }
+                }
+                for keys in filled().filter(|it| !it.is_searched()).map(|it| it.keys) {
+                    let ints = &dictionary.ints()[..dictionary.len()];
+                    let found = keys.iter().filter_map(|it| ints.binary_search(it).ok());
+                    found.for_each(|code| bitmap::set(&mut codes, code));
                 }
                 return Some(Self::from_set(column, codes));
             }
@@ -254,6 +303,25 @@ fn unequal(
         Some(CodeRange::Words { .. }) | None => return Ok(None),
     }
     Ok(Some(CodePredicate::from_set(column, codes)))
+}
+
+/// `column IS NULL` and `column IS NOT NULL`.
+fn nulls(expr: &Expr, column: &Arc<Column>) -> Option<CodePredicate> {
+    let passes = match &expr.kind {
+        ExprKind::Unary { operator, operand } if matches!(operand.kind, ExprKind::Column(_)) => {
+            match operator {
+                UnaryOperator::IsNull => true,
+                UnaryOperator::IsNotNull => false,
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    if column.null_rows().is_some() || column.null_code().is_some() {
+        return Some(CodePredicate::Null { column: column.clone(), passes });
+    }
+    // Without NULL all rows pass the one and none the other.
+    passes.then_some(CodePredicate::Never)
 }
 
 /// The value of an expression without columns, if it is as simple as that.

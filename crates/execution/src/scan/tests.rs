@@ -383,7 +383,7 @@ fn a_transfer_drops_only_rows_without_a_partner() {
                 sink.consume(batch, &context(0)).unwrap();
             }
             let state = sink.finish(&Serial(1)).unwrap();
-            let transfer = Transfer { column: place, build: plan::PipelineId(0) };
+            let transfer = Transfer { column: place, build: plan::PipelineId(0), key: 0 };
             let columns: Vec<usize> = (0..stored.types.len()).collect();
             let found = stored.scan_with(&[], &columns, vec![transfer], &[Some(state)]);
             let wanted = |row: &[Value]| keys.contains(&row[place]);

@@ -55,7 +55,9 @@ impl Lowering<'_> {
         }
         let transfers = tested
             .iter()
-            .filter_map(|(attr, it)| Some(Transfer { column: place(*attr)?, build: it.build }))
+            .filter_map(|(attr, it)| {
+                Some(Transfer { column: place(*attr)?, build: it.build, key: it.key })
+            })
             .collect();
         let layout: Vec<Attr> = attrs.iter().copied().filter(|it| required.contains(*it)).collect();
         let source = Source::Scan(Scan {

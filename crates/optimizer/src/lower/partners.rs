@@ -2,15 +2,14 @@
 //! table is read.
 
 use plan::build::null;
-use plan::relation::{Attr, AttrSet, JoinRel, RelJoin, bare};
+use plan::relation::{Attr, AttrSet, JoinRel, RelJoin};
 use plan::{Expr, Join, JoinKind, Operator, PipelineId, Sink, Source};
 use types::{SqlError, SqlResult};
 
-use super::keys::{bare_keys, integer_like, unified_keys};
+use super::keys::{bare_keys, unified_keys};
 use super::state::Lowering;
 use super::stream::{Reducer, Stream};
-use super::table::Table;
-use crate::estimate;
+use super::table::{Table, reducer_of};
 use crate::facts::Facts;
 
 impl Lowering<'_> {
@@ -59,16 +58,8 @@ impl Lowering<'_> {
             }
         }
         // A row of the right without partner on the left has no effect here.
-        let reducer = match join.keys.as_slice() {
-            [(l, r)] if l.data_type == r.data_type && integer_like(l.data_type) => {
-                bare(l).zip(bare(r)).map(|(l, r)| {
-                    let share =
-                        estimate::distinct(&join.left, l) / estimate::domain(&join.right, r);
-                    Reducer { attrs: [l, r].into_iter().collect(), build: table.build, share }
-                })
-            }
-            _ => None,
-        };
+        let keys: Vec<(&Expr, &Expr)> = join.keys.iter().map(|(l, r)| (l, r)).collect();
+        let reducer = reducer_of(&keys, (&join.left, &join.right), table.build);
         let reducers: Vec<Reducer> = reducer.into_iter().collect();
         let mut stream = self.stream(&join.right, &below, &reducers)?;
         let mut keys = Vec::new();

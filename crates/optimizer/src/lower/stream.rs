@@ -10,10 +10,12 @@ use plan::relation::{Attr, AttrSet, Attribute};
 /// A hash table of which every row of the result has a partner: scans may drop rows without one.
 #[derive(Clone, Debug)]
 pub(crate) struct Reducer {
-    /// The attributes equal to its key.
+    /// The attributes equal to one of its keys.
     pub attrs: AttrSet,
     /// The pipeline that builds it.
     pub build: PipelineId,
+    /// Which of its keys.
+    pub key: usize,
     /// The share of the key's domain that it keeps.
     pub share: f64,
 }

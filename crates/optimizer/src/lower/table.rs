@@ -9,6 +9,7 @@ use super::state::Lowering;
 use super::stream::Reducer;
 use crate::estimate;
 use crate::facts::unique_keys;
+use crate::tuning::PARTIAL_TRANSFER_SHARE_MAX;
 
 /// A built hash table.
 pub(super) struct Table {
@@ -85,18 +86,31 @@ impl Lowering<'_> {
         Ok(Table { build, keys, payload, reducers })
     }
 
-    /// The reducer that a table is, when each row of the result has a partner in it.
+    /// The reducer that a table on the right is, when each row of the result has a partner in it.
     pub(super) fn reducer(&self, join: &JoinRel, build: PipelineId) -> Option<Reducer> {
-        let [(left, right)] = join.keys.as_slice() else { return None };
-        let usable = matches!(join.kind, RelJoin::Inner | RelJoin::Semi)
-            && left.data_type == right.data_type
-            && integer_like(left.data_type);
-        if !usable {
-            return None;
-        }
-        let (left, right) = (bare(left)?, bare(right)?);
-        let kept = estimate::distinct(&join.right, right);
-        let share = kept / estimate::domain(&join.left, left);
-        Some(Reducer { attrs: [left, right].into_iter().collect(), build, share })
+        let usable = matches!(join.kind, RelJoin::Inner | RelJoin::Semi);
+        let keys = join.keys.iter().map(|(left, right)| (right, left));
+        let keys = keys.collect::<Vec<_>>();
+        usable.then(|| reducer_of(&keys, (&join.right, &join.left), build)).flatten()
     }
+}
+
+/// The reducer of rows that a table is: of several keys the one that keeps the least share of them, as a look at one costs
+/// little and the join looks at all. Keys stand with that of the table first, and so do the relations.
+pub(super) fn reducer_of(
+    keys: &[(&Expr, &Expr)],
+    (table, rows): (&Rel, &Rel),
+    build: PipelineId,
+) -> Option<Reducer> {
+    let several = keys.len() > 1;
+    let of_key = |(key, (own, other)): (usize, &(&Expr, &Expr))| {
+        let fits = own.data_type == other.data_type && integer_like(own.data_type);
+        let (own, other) = bare(own).zip(bare(other)).filter(|_| fits)?;
+        let share = estimate::distinct(table, own) / estimate::domain(rows, other);
+        let worth_it = !several || share <= PARTIAL_TRANSFER_SHARE_MAX;
+        let attrs = [own, other].into_iter().collect();
+        worth_it.then_some(Reducer { attrs, build, key, share })
+    };
+    let all = keys.iter().enumerate().filter_map(of_key);
+    all.min_by(|a, b| a.share.total_cmp(&b.share))
 }

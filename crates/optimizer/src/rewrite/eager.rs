@@ -110,7 +110,7 @@ impl Optimiser<'_> {
 }
 
 /// Whether it is what other keys determine of the side that is not grouped.
-fn is_key_part(aggregate: &Aggregate, one: &AttrSet) -> bool {
+pub(super) fn is_key_part(aggregate: &Aggregate, one: &AttrSet) -> bool {
     let of_one = |it: &Expr| {
         let used = AttrSet::of(it);
         !used.is_empty() && used.is_subset(one)
@@ -125,19 +125,22 @@ fn is_plain(it: &Aggregate) -> bool {
     it.rest.is_empty() && it.order.is_empty() && it.filter.is_none() && !it.distinct
 }
 
+/// The keys of a join, left and right, if each pair is of one type and equal in the same way on both sides.
+pub(super) fn key_pairs(join: &JoinRel) -> Option<Vec<(Attr, Attr)>> {
+    let pair = |(left, right): &(Expr, Expr)| {
+        let one_type = left.data_type == right.data_type;
+        let chains = equality_chains(left.data_type, right.data_type);
+        Some((bare(left)?, bare(right)?)).filter(|_| one_type && chains)
+    };
+    join.keys.iter().map(pair).collect()
+}
+
 /// Which side of the join can be grouped before, and by what.
 fn applies(join: &JoinRel, keys: &Keys, aggregates: &Aggregates) -> Option<Side> {
     if join.kind != RelJoin::Inner || !join.residual.is_empty() || join.keys.is_empty() {
         return None;
     }
-    let pairs: Option<Vec<(Attr, Attr)>> = (join.keys.iter())
-        .map(|(left, right)| {
-            let one_type = left.data_type == right.data_type;
-            let chains = equality_chains(left.data_type, right.data_type);
-            Some((bare(left)?, bare(right)?)).filter(|_| one_type && chains)
-        })
-        .collect();
-    let pairs = pairs?;
+    let pairs = key_pairs(join)?;
     [true, false].into_iter().find_map(|many_is_left| {
         let (many, one) = match many_is_left {
             true => (&join.left, &join.right),
@@ -196,7 +199,7 @@ fn is_conditional(aggregate: &Aggregate, many: &AttrSet, one: &AttrSet) -> bool 
 }
 
 /// Whether an aggregate may be made of parts of one side's rows, of which the join may drop some.
-fn is_of(aggregate: &Aggregate, many: &AttrSet) -> bool {
+pub(super) fn is_of(aggregate: &Aggregate, many: &AttrSet) -> bool {
     let of_many = aggregate
         .argument
         .as_ref()

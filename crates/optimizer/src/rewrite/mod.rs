@@ -25,6 +25,7 @@ mod statistics;
 mod sums;
 #[cfg(test)]
 mod tests;
+mod whole_groups;
 mod windows;
 
 use plan::properties::{is_fallible, is_volatile};
@@ -303,6 +304,11 @@ impl Optimiser<'_> {
         aggregates.extend(more);
         if self.options.rewrites
             && let Some(joined) = self.group_below_left_join(&mut input, &keys, &aggregates)
+        {
+            return Ok(joined.filtered(above));
+        }
+        if self.options.rewrites
+            && let Some(joined) = self.group_whole_before_join(&mut input, &keys, &aggregates)
         {
             return Ok(joined.filtered(above));
         }

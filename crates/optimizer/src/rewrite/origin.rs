@@ -64,6 +64,6 @@ pub(super) fn rises_in(rel: &Rel, expr: &Expr) -> bool {
 }
 
 /// Whether a column never falls from row to row.
-pub(super) fn rises(scan: &ScanRel, attr: Attr) -> bool {
+pub(crate) fn rises(scan: &ScanRel, attr: Attr) -> bool {
     estimate::column(scan, attr).is_some_and(|it| it.1.statistics.sorted)
 }

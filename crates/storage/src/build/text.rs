@@ -1,5 +1,7 @@
 //! Columns of text: a dictionary, unless the values are near-unique.
 
+use std::ops::Range;
+
 use arrow_array::{Array, StringArray};
 use types::{ColumnStatistics, SqlResult, Value};
 
@@ -29,9 +31,64 @@ pub(super) fn build(build: ColumnBuild<'_>) -> SqlResult<Column> {
         None => near_unique(build.context.parallel, &list)?,
     };
     match near_unique {
-        Some(distinct) => text_plain::build(build, distinct),
+        Some(distinct) => {
+            let distinct = match is_key(&build, distinct)? {
+                true => (build.pieces.rows(), true),
+                false => (distinct, false),
+            };
+            text_plain::build(build, distinct)
+        }
         None => with_dictionary(build),
     }
+}
+
+/// Parts of the hashes of all texts, each of which is sorted by itself.
+const HASH_PARTS: usize = 64;
+
+/// Whether no text stands there twice, where about so many are distinct: then no two have the same hash. What is only near it
+/// is nearly always found out in the first part.
+fn is_key(build: &ColumnBuild<'_>, distinct: usize) -> SqlResult<bool> {
+    let (list, rows) = (&build.pieces.list, build.pieces.rows());
+    // The estimate is within a few hundredths.
+    if build.pieces.nulls > 0 || distinct + distinct / 16 < rows {
+        return Ok(false);
+    }
+    let parallel = build.context.parallel;
+    for parts in [0..1, 1..HASH_PARTS] {
+        let hashes = map(parallel, list.len(), |index| hashes_of(&list[index], parts.clone()))?;
+        let Some(hashes) = hashes.into_iter().collect::<Option<Vec<_>>>() else {
+            return Ok(false);
+        };
+        build.context.check_cancelled()?;
+        let unique = map(parallel, parts.len(), |part| {
+            let mut all: Vec<u64> = hashes.iter().flat_map(|it| &it[part]).copied().collect();
+            all.sort_unstable();
+            all.windows(2).all(|it| it[0] != it[1])
+        })?;
+        if unique.contains(&false) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The hashes of the texts of a piece that are in some of the parts; `None` where one stands there twice.
+fn hashes_of(piece: &Piece, parts: Range<usize>) -> Option<Vec<Vec<u64>>> {
+    if let PieceValues::Coded { codes, texts } = &piece.values {
+        // Each code that is used is hashed once, however often it is.
+        let used = used_codes(piece, codes, texts.len()).iter().filter(|it| **it).count();
+        if used < piece.rows {
+            return None;
+        }
+    }
+    let mut hashes = vec![Vec::new(); parts.len()];
+    for_each_text(piece, |hash| {
+        let part = (hash >> (u64::BITS - HASH_PARTS.ilog2())) as usize;
+        if parts.contains(&part) {
+            hashes[part - parts.start].push(hash);
+        }
+    });
+    Some(hashes)
 }
 
 /// How many texts there are, when they are so near unique that a dictionary would only cost.

@@ -16,8 +16,8 @@ use crate::parallel::map;
 use crate::plain::head;
 use crate::{BLOCK_ROWS, Column, Encoding, IndexVector, PlainStrings, PlainTexts, Zone};
 
-/// Builds a plain column; `distinct` is an estimate.
-pub(super) fn build(build: ColumnBuild<'_>, distinct: usize) -> SqlResult<Column> {
+/// Builds a plain column; `distinct` tells how many texts differ, and whether that is exact.
+pub(super) fn build(build: ColumnBuild<'_>, distinct: (usize, bool)) -> SqlResult<Column> {
     let rows = build.pieces.rows();
     let sizes = map(build.context.parallel, build.pieces.list.len(), |index| {
         size_of_texts(&build.pieces.list[index])
@@ -30,8 +30,8 @@ pub(super) fn build(build: ColumnBuild<'_>, distinct: usize) -> SqlResult<Column
     let text = |row: usize| Value::Text(texts.get(row).into());
     let statistics = ColumnStatistics {
         nulls: build.pieces.nulls as u64,
-        distinct: distinct.min(rows - build.pieces.nulls) as u64,
-        distinct_exact: false,
+        distinct: distinct.0.min(rows - build.pieces.nulls) as u64,
+        distinct_exact: distinct.1,
         min: survey.least.map(text),
         max: survey.greatest.map(text),
         sorted: is_sorted(&survey.zones, |row| texts.bytes_at(row - 1) > texts.bytes_at(row)),

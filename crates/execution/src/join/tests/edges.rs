@@ -62,6 +62,33 @@ fn a_transfer_admits_every_key_and_few_others() {
 }
 
 #[test]
+fn the_values_of_each_of_several_keys_are_known() {
+    let many = || 0..3_000i64;
+    for (first, second) in [
+        (many().map(|it| it % 7).collect::<Vec<_>>(), many().map(|it| it / 9 - 40).collect()),
+        (many().map(|it| it * 1_000_003).collect(), many().map(|it| -it).collect()),
+        (many().map(|it| it << 50).collect(), many().map(|it| it % 11).collect()),
+        (vec![i64::MIN, 4, i64::MAX], vec![1, 1, i64::MIN]),
+        (vec![5], vec![-5]),
+        (vec![], vec![]),
+    ] {
+        let side = Side::new(vec![numbers(first.clone()), numbers(second.clone())], 100);
+        let structure = Structure::Automatic;
+        let (keys, payload) = (&[0, 1][..], &[][..]);
+        let how = Build { keys, payload, unique: false, keep_null_keys: false, structure };
+        let table = build(&side, how, &Serial(2));
+        for (key, values) in [first, second].into_iter().enumerate() {
+            let filter = table.transfer_of(key).unwrap().unwrap();
+            let known: std::collections::BTreeSet<i64> = filter.keys.iter().copied().collect();
+            assert_eq!(filter.rows, values.len() as u64);
+            assert_eq!(known, values.iter().copied().collect(), "{}", table.describe());
+            assert!(values.iter().all(|it| filter.min <= *it && *it <= filter.max));
+        }
+        assert!(table.transfer_of(2).unwrap().is_none() && table.transfer().is_none());
+    }
+}
+
+#[test]
 fn a_hot_key_fans_out_in_whole_batches() {
     for structure in [Structure::Direct, Structure::Hashed] {
         let table = table_of(vec![Some(3); 10_000], structure, &Serial(2));

@@ -10,6 +10,7 @@ use super::set::VertexSet;
 use super::vertex::Vertex;
 use crate::estimate;
 use crate::facts::equality_chains;
+use crate::reach;
 use crate::rewrite::origin;
 
 /// A conjunct of inner joins, with the vertices that must be joined before it is evaluated: those it uses, and where it
@@ -97,6 +98,8 @@ pub(super) struct JoinGraph {
     pub dependents: Vec<Dependent>,
     /// The rows of the tables of vertices, before conditions.
     pub base_rows: Vec<f64>,
+    /// The share of the rows of each vertex whose keys are within the values of what they are to equal.
+    pub reached: Vec<f64>,
 }
 
 impl JoinGraph {
@@ -110,7 +113,9 @@ impl JoinGraph {
             |attr: Attr| owners.of(attr).is_some_and(|it| vertices[it].kind == RelJoin::Inner);
         let predicates = conjuncts.iter().map(|it| &it.expr);
         let classes = classes(predicates, &inner);
-        let classes = classes.into_iter().map(|it| owners.class(&vertices, it)).collect();
+        let mut reached = vec![1.0; vertices.len()];
+        let class = |it| owners.class(&vertices, it, &mut reached);
+        let classes = classes.into_iter().map(class).collect();
         let (mut equalities, mut others) = (Vec::new(), Vec::new());
         for Conjunct { expr, needs, sides } in conjuncts {
             if column_equality(&expr, &inner).is_some() {
@@ -150,7 +155,7 @@ impl JoinGraph {
             }
         }
         let base_rows = vertices.iter().map(|it| base_rows(&it.rel)).collect();
-        Self { vertices, classes, equalities, others, dependents, base_rows }
+        Self { vertices, classes, equalities, others, dependents, base_rows, reached }
     }
 }
 
@@ -182,9 +187,13 @@ impl Owners {
         used.map(|it| estimate::distinct_of(&vertices[it].rel, expr)).fold(1.0, f64::max)
     }
 
-    /// A class of attributes as one of vertices: the first attribute of each.
-    fn class(&self, vertices: &[Vertex], exprs: Vec<Expr>) -> Class {
+    /// A class of attributes as one of vertices: the first attribute of each. What is beyond the values that all of them may
+    /// have is taken from the shares of rows that are reached.
+    fn class(&self, vertices: &[Vertex], exprs: Vec<Expr>, reached: &mut [f64]) -> Class {
         let mut class = Class { members: Vec::new(), vertices: VertexSet::default(), domain: 1.0 };
+        let spans =
+            exprs.iter().filter_map(|it| reach::span(&vertices[self.of(bare(it)?)?].rel, it));
+        let within = spans.reduce(|a, b| (a.0.max(b.0), a.1.min(b.1)));
         for expr in exprs {
             let Some(place) = bare(&expr).and_then(|it| self.of(it)) else { continue };
             if class.vertices.contains(place) {
@@ -192,8 +201,11 @@ impl Owners {
             }
             class.vertices.insert(place);
             let rel = &vertices[place].rel;
-            class.domain = f64::max(class.domain, estimate::domain_of(rel, &expr));
-            let distinct = estimate::distinct_of(rel, &expr);
+            let shares = within.and_then(|it| reach::shares(rel, &expr, it));
+            let (rows, values) = shares.unwrap_or((1.0, 1.0));
+            reached[place] *= rows;
+            class.domain = f64::max(class.domain, estimate::domain_of(rel, &expr) * values);
+            let distinct = (estimate::distinct_of(rel, &expr) * rows).max(1.0);
             class.members.push((place, expr, distinct));
         }
         class.members.sort_by_key(|it| it.0);

@@ -92,7 +92,7 @@ impl JoinGraph {
         let others = self.others.iter().enumerate().filter(|it| it.1.0.intersects(&set));
         Partial {
             dependent: (self.vertices[vertex].kind != RelJoin::Inner).then_some(vertex),
-            rows: self.vertices[vertex].rel.rows().max(1.0),
+            rows: (self.vertices[vertex].rel.rows() * self.reached[vertex]).max(1.0),
             cost: 0.0,
             shape: Shape::Leaf(vertex),
             distinct: self.classes.iter().enumerate().filter_map(own).collect(),
