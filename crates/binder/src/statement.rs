@@ -661,6 +661,8 @@ pub struct TransactionModes {
 /// What a transaction sees of others that commit while it runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Isolation {
+    /// As [`Self::ReadCommitted`] under another name: what is not committed is never seen.
+    ReadUncommitted,
     /// Each statement sees what was committed before it.
     #[default]
     ReadCommitted,
@@ -674,19 +676,23 @@ impl Isolation {
     /// In PostgreSQL's words.
     pub fn name(self) -> &'static str {
         match self {
+            Self::ReadUncommitted => "read uncommitted",
             Self::ReadCommitted => "read committed",
             Self::RepeatableRead => "repeatable read",
             Self::Serializable => "serializable",
         }
     }
 
-    /// By its name. READ UNCOMMITTED is READ COMMITTED, as nothing uncommitted can be seen.
+    /// By its name.
     pub fn named(name: &str) -> Option<Self> {
-        if name.eq_ignore_ascii_case("read uncommitted") {
-            return Some(Self::ReadCommitted);
-        }
-        let all = [Self::ReadCommitted, Self::RepeatableRead, Self::Serializable];
+        let all =
+            [Self::ReadUncommitted, Self::ReadCommitted, Self::RepeatableRead, Self::Serializable];
         all.into_iter().find(|it| it.name().eq_ignore_ascii_case(name))
+    }
+
+    /// Whether all statements of a transaction see the same.
+    pub fn keeps_picture(self) -> bool {
+        matches!(self, Self::RepeatableRead | Self::Serializable)
     }
 }
 

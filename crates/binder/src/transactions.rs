@@ -93,9 +93,8 @@ fn modes_of(modes: &[TransactionMode]) -> SqlResult<TransactionModes> {
             }
             TransactionMode::IsolationLevel(level) => {
                 said.isolation = Some(match level {
-                    // What is not committed is never seen.
-                    TransactionIsolationLevel::ReadUncommitted
-                    | TransactionIsolationLevel::ReadCommitted => Isolation::ReadCommitted,
+                    TransactionIsolationLevel::ReadUncommitted => Isolation::ReadUncommitted,
+                    TransactionIsolationLevel::ReadCommitted => Isolation::ReadCommitted,
                     TransactionIsolationLevel::RepeatableRead => Isolation::RepeatableRead,
                     TransactionIsolationLevel::Serializable => Isolation::Serializable,
                     TransactionIsolationLevel::Snapshot => {

@@ -40,6 +40,9 @@ impl Failure {
                 {
                     eprintln!("{excerpt}");
                 }
+                if let Some(detail) = error.detail() {
+                    eprintln!("DETAIL: {detail}");
+                }
                 if let Some(hint) = &error.hint {
                     eprintln!("HINT: {hint}");
                 }

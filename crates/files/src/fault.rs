@@ -92,7 +92,7 @@ impl Fault {
                 SqlError { message: format!("{} {place}", self.error.message), ..self.error }
             }
             // As PostgreSQL tells it.
-            Origin::Client(table) => self.error.within(match column {
+            Origin::Client(table) => self.error.in_table(table).within(match column {
                 Some(ColumnFault { name, value: Some(value) }) => {
                     format!("COPY {table}, line {line}, column {name}: \"{}\"", Shown(&value))
                 }

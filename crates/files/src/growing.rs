@@ -3,7 +3,7 @@
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Field as ArrowField, Schema};
 use stdx::sync::Arc;
-use types::{SqlError, SqlResult, SqlState, Zone};
+use types::{SqlError, SqlResult, Zone};
 
 use crate::column::Column;
 use crate::fault::Fault;
@@ -42,10 +42,7 @@ impl Growing {
 
     pub(crate) fn push_null(&mut self, place: usize, column: &TextColumn) -> Result<(), Fault> {
         if column.required && column.wanted {
-            let name = &column.name;
-            let message = format!("null value in column \"{name}\" violates not-null constraint");
-            let error = SqlError::new(SqlState::NOT_NULL_VIOLATION, message);
-            return Err(Fault::null(error, name));
+            return Err(Fault::null(SqlError::null_in(&column.name, None), &column.name));
         }
         if let Some(values) = &mut self.columns[place] {
             values.push_null();

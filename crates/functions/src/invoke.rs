@@ -121,15 +121,8 @@ fn no_value_of_domain(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let text = |of: &StringArray| of.is_valid(0).then(|| of.value(0).to_owned());
     let domain = text(domains).unwrap_or_default();
     Err(match text(constraints).filter(|it| !it.is_empty()) {
-        Some(constraint) => {
-            let message =
-                format!("value for domain {domain} violates check constraint \"{constraint}\"");
-            SqlError::new(SqlState("23514"), message)
-        }
-        None => {
-            let message = format!("domain {domain} does not allow null values");
-            SqlError::new(SqlState::NOT_NULL_VIOLATION, message)
-        }
+        Some(constraint) => SqlError::outside_domain(&domain, &constraint),
+        None => SqlError::null_of_domain(&domain),
     })
 }
 

@@ -310,7 +310,8 @@ impl Session {
         let plain = TableDesign::default();
         let context = self.build_context(&team, &progress, &stop, &plain);
         let started = self.database.machine.now();
-        let new = self.cancelled_or(cancel, build(&context))?;
+        let built = build(&context).map_err(|it| it.in_table(&old.name));
+        let new = self.cancelled_or(cancel, built)?;
         let new = self.catalog().replace(old, new)?;
         self.database.merges.note(old, &new, started, self.database.machine.now());
         Ok(new)
@@ -362,19 +363,16 @@ fn check(table: &str, of: &RowCheck, truth: &ArrayRef) -> SqlResult<()> {
     if !truth.as_boolean().iter().any(|it| it == Some(false)) {
         return Ok(());
     }
-    let broken = |message| Err(SqlError::new(SqlState("23514"), message));
-    match of {
+    Err(match of {
         RowCheck::Table(name) => {
-            broken(format!("new row for relation \"{table}\" violates check constraint \"{name}\""))
+            let own = types::names::bare(table);
+            let message =
+                format!("new row for relation \"{own}\" violates check constraint \"{name}\"");
+            SqlError::new(SqlState::CHECK_VIOLATION, message).of_constraint(table, name)
         }
-        RowCheck::Domain { domain, constraint } => {
-            broken(format!("value for domain {domain} violates check constraint \"{constraint}\""))
-        }
-        RowCheck::NotNull { domain } => {
-            let message = format!("domain {domain} does not allow null values");
-            Err(SqlError::new(SqlState::NOT_NULL_VIOLATION, message))
-        }
-    }
+        RowCheck::Domain { domain, constraint } => SqlError::outside_domain(domain, constraint),
+        RowCheck::NotNull { domain } => SqlError::null_of_domain(domain),
+    })
 }
 
 /// Rows for a table; a column may have another type than the table's, from which it is converted when it is stored.

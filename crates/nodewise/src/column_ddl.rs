@@ -474,5 +474,8 @@ fn not_there(table: &Table, column: &str) -> String {
 pub(crate) fn contains_null(table: &Table, column: &str) -> SqlError {
     let message =
         format!("column \"{column}\" of relation \"{}\" contains null values", table.name);
-    SqlError::new(SqlState::NOT_NULL_VIOLATION, message)
+    SqlError::new(SqlState::NOT_NULL_VIOLATION, message).about(|it| {
+        it.table = Some(table.name.clone());
+        it.column = Some(column.to_owned());
+    })
 }

@@ -203,7 +203,8 @@ impl Session {
                     "check constraint \"{name}\" of relation \"{}\" is violated by some row",
                     table.name
                 );
-                return Err(SqlError::new(SqlState("23514"), message));
+                let error = SqlError::new(SqlState::CHECK_VIOLATION, message);
+                return Err(error.of_constraint(&table.name, name));
             }
         }
         Ok(())

@@ -23,9 +23,6 @@ use crate::sql_names::sql_path;
 use crate::statement_catalog::StatementCatalog;
 use crate::{Answer, CancelToken, Session};
 
-/// 23514: a value breaks a CHECK.
-const CHECK_VIOLATION: SqlState = SqlState("23514");
-
 impl Session {
     pub(crate) fn create_domain(
         &mut self,
@@ -208,7 +205,7 @@ impl Session {
                     let message = format!(
                         "column \"{column}\" of table \"{own}\" contains values that violate the new constraint"
                     );
-                    SqlError::new(CHECK_VIOLATION, message)
+                    SqlError::new(SqlState::CHECK_VIOLATION, message)
                 }
                 None => {
                     let message =
@@ -253,16 +250,11 @@ impl Session {
         let Some(domain) = domain else { return Ok(()) };
         let (rules, current) = (self.domain_rules(domain)?, self.existing(table)?);
         if rules.not_null && self.has_bad_value(&current, column, None, cancel)? {
-            let message = format!("domain {} does not allow null values", rules.name);
-            return Err(SqlError::new(SqlState::NOT_NULL_VIOLATION, message));
+            return Err(SqlError::null_of_domain(&rules.name));
         }
         for check in &rules.checks {
             if self.has_bad_value(&current, column, Some(&check.condition), cancel)? {
-                let message = format!(
-                    "value for domain {} violates check constraint \"{}\"",
-                    rules.name, check.name
-                );
-                return Err(SqlError::new(CHECK_VIOLATION, message));
+                return Err(SqlError::outside_domain(&rules.name, &check.name));
             }
         }
         Ok(())

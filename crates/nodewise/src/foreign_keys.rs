@@ -485,18 +485,17 @@ fn parents(key: &ForeignKey, values: &[String]) -> String {
 /// The error of a row that refers to nothing.
 fn missing(child: &str, key: &ForeignKey, columns: &str, value: &str) -> SqlError {
     let ForeignKey { name, parent, .. } = key;
-    if key.is_full && value.split(", ").any(|it| it == "NULL") {
-        let message = format!(
-            "insert or update on table \"{child}\" violates foreign key constraint \"{name}\": MATCH FULL \
-             does not allow mixing of null and nonnull key values"
-        );
-        return SqlError::new(SqlState("23503"), message);
-    }
-    let message = format!(
-        "insert or update on table \"{child}\" violates foreign key constraint \"{name}\": key \
-         ({columns})=({value}) is not present in table \"{parent}\""
-    );
-    SqlError::new(SqlState("23503"), message)
+    let (own, parent) = (names_of::bare(child), names_of::bare(parent));
+    let message =
+        format!("insert or update on table \"{own}\" violates foreign key constraint \"{name}\"");
+    let is_mixed = key.is_full && value.split(", ").any(|it| it == "NULL");
+    let detail = match is_mixed {
+        true => "MATCH FULL does not allow mixing of null and nonnull key values.".to_owned(),
+        false => format!("Key ({columns})=({value}) is not present in table \"{parent}\"."),
+    };
+    SqlError::new(SqlState::FOREIGN_KEY_VIOLATION, message)
+        .of_constraint(child, name)
+        .with_detail(detail)
 }
 
 /// The keys of the rows that came into a table that refers to others; nothing where none is new.
@@ -598,14 +597,17 @@ pub(crate) fn question_of_lost(
         let columns = parent_columns.join(", ");
         let (what, state) = match restricts {
             true => ("violates RESTRICT setting of", SqlState("23001")),
-            false => ("violates", SqlState("23503")),
+            false => ("violates", SqlState::FOREIGN_KEY_VIOLATION),
         };
+        let (own, parent) = (names_of::bare(&child), names_of::bare(parent));
         let message = format!(
             "update or delete on table \"{parent}\" {what} foreign key constraint \"{name}\" on \
-                 table \"{child}\": key ({columns})=({value}) is still referenced from table \
-                 \"{child}\""
+             table \"{own}\""
         );
+        let is = if restricts { "is" } else { "is still" };
         SqlError::new(state, message)
+            .of_constraint(&child, name)
+            .with_detail(format!("Key ({columns})=({value}) {is} referenced from table \"{own}\"."))
     };
     Asked { of, sql, keys: Some(keys), error: Box::new(error) }
 }

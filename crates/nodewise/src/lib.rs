@@ -162,5 +162,5 @@ pub use slow_statements::{SlowStatement, SlowStatements};
 pub use starting::Started;
 pub use storage::lists;
 pub use trace::Trace;
-pub use types::{DataType, SqlError, SqlResult, SqlState, Value};
+pub use types::{DataType, SqlError, SqlResult, SqlState, Subject, Value};
 pub use views::names as view_names;

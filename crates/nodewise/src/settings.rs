@@ -187,7 +187,7 @@ impl Settings {
                 self.memory_limit = Some(limit.ok_or_else(|| invalid(wanted))?);
             }
             ISOLATION => {
-                let wanted = "read committed, repeatable read or serializable";
+                let wanted = "read uncommitted, read committed, repeatable read or serializable";
                 self.isolation = Isolation::named(value).ok_or_else(|| invalid(wanted))?;
             }
             SYNCHRONOUS_COMMIT => {

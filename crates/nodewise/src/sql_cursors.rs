@@ -210,6 +210,14 @@ impl Session {
         }
     }
 
+    /// Ends a cursor, if there is one of the name.
+    pub fn forget_cursor(&mut self, name: &str) {
+        if let Some(cursor) = self.cursors.remove(name) {
+            // What its query comes to is nothing to anybody.
+            drop(self.end_cursor(cursor));
+        }
+    }
+
     /// The columns of a cursor's rows.
     pub fn cursor_described(&self, name: &str) -> Option<Described> {
         self.cursors.get(name).map(|it| it.described.clone())

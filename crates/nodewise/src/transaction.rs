@@ -53,7 +53,7 @@ impl Session {
             return Err(error);
         }
         block.has_begun = true;
-        if block.modes.isolation != Isolation::ReadCommitted {
+        if block.modes.isolation.keeps_picture() {
             let mut picture = self.activity.picture.lock();
             picture.get_or_insert_with(|| self.database.catalog.snapshot());
         }

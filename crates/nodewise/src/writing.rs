@@ -108,7 +108,7 @@ impl Session {
 
     /// Whether all statements of the transaction see the same picture.
     pub(crate) fn keeps_picture(&self) -> bool {
-        self.isolation() != Isolation::ReadCommitted
+        self.isolation().keeps_picture()
     }
 
     /// Lets a statement see what was committed before it, beside what its transaction has changed.

@@ -154,6 +154,14 @@ fn modes_are_what_was_said() {
          a: SHOW default_transaction_isolation -> serializable
          a: BEGIN; SHOW transaction_isolation -> serializable
          a: ROLLBACK; SET default_transaction_isolation = 'none' -> 22023
+         a: BEGIN ISOLATION LEVEL READ UNCOMMITTED; SHOW transaction_isolation -> read uncommitted
+         a: all -> 1=10 2=20
+         b: UPDATE t SET v = 11 WHERE k = 1 -> UPDATE 1
+         a: all -> 1=11 2=20
+         b: UPDATE t SET v = 10 WHERE k = 1 -> UPDATE 1
+         a: ROLLBACK; SET default_transaction_isolation = 'Read Uncommitted' -> SET
+         a: SHOW transaction_isolation -> read uncommitted
+         a: SET default_transaction_isolation = 'serializable' -> SET
          a: BEGIN; SET lock_timeout = 9; ROLLBACK; SHOW lock_timeout -> 20ms
          a: BEGIN; SET lock_timeout = 9; COMMIT; SHOW lock_timeout -> 9ms",
     );

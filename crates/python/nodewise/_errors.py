@@ -12,6 +12,8 @@ class Error(Exception):
 
     #: The class of the error, as PostgreSQL names it; None where the statement never came to the database.
     sqlstate: str | None = None
+    #: More about it: the key that is there already.
+    detail: str | None = None
     #: What can be done about it.
     hint: str | None = None
     #: Line and column of the text, from 1.
@@ -72,10 +74,13 @@ _CLASSES: dict[str, type[Error]] = {
 }
 
 
-def of_state(sqlstate: str, message: str, hint: str | None, position: tuple[int, int] | None) -> Error:
+def of_state(
+    sqlstate: str, message: str, detail: str | None, hint: str | None, position: tuple[int, int] | None
+) -> Error:
     """The exception of an error of the database."""
     kind = InterfaceError if sqlstate == "08003" else _CLASSES.get(sqlstate[:2], DatabaseError)
     place = f" (line {position[0]}, column {position[1]})" if position else ""
-    error = kind(f"{message}{place}" + (f"\nHint: {hint}" if hint else ""))
-    error.sqlstate, error.hint, error.position = sqlstate, hint, position
+    more = (f"\nDetail: {detail}" if detail else "") + (f"\nHint: {hint}" if hint else "")
+    error = kind(f"{message}{place}{more}")
+    error.sqlstate, error.detail, error.hint, error.position = sqlstate, detail, hint, position
     return error

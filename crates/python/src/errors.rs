@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 /// The exception of an error.
 pub fn exception(py: Python<'_>, error: &SqlError) -> PyErr {
     let made = py.import("nodewise._errors").and_then(|module| {
-        let hint = error.hint.as_deref();
-        let arguments = (error.state.0, error.message.as_str(), hint, error.position);
+        let (detail, hint) = (error.detail(), error.hint.as_deref());
+        let arguments = (error.state.0, error.message.as_str(), detail, hint, error.position);
         module.getattr("of_state")?.call1(arguments)
     });
     match made {

@@ -322,6 +322,9 @@ fn decimals(scale: u8) -> Decimal128Builder {
 fn held(value: Value, of: DataType) -> SqlResult<Value> {
     match value {
         Value::Text(_) if of.stored() != of => numeric::assign(&value, DataType::Null, of, ""),
+        Value::Decimal { scale, .. } if of == DataType::Numeric => {
+            numeric::cast(&value, DataType::Decimal { precision: 38, scale }, of)
+        }
         _ => Ok(value),
     }
 }

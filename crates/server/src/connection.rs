@@ -34,6 +34,9 @@ const AHEAD_BYTES: usize = 1 << 20;
 /// Bytes of requests that are gathered before they are done although no end of what belongs together has come.
 const GATHERED_BYTES: usize = 4 << 20;
 
+/// How long requests lie that no end of what belongs together has followed.
+const PATIENCE: Duration = Duration::from_millis(50);
+
 /// A connection past its start.
 struct Connection {
     shared: Arc<Shared>,
@@ -219,6 +222,8 @@ impl Connection {
                     }
                     self.tell_notifications().await;
                 }
+                // A client that says no end of what belongs together may wait for an error of it.
+                () = sleep(PATIENCE), if !self.requests.is_empty() && !copying => return Ok(true),
                 // A COPY that waits for data is ended.
                 () = self.stop.stopped(), if copying => return Ok(true),
             }

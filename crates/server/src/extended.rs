@@ -167,9 +167,11 @@ impl Backend {
                 self.session.forget_prepared(&name);
                 self.known.remove(&name);
             }
-            Target::Portal(name) => {
-                self.portals.remove(&name).into_iter().for_each(|it| self.close_portal(it));
-            }
+            Target::Portal(name) => match self.portals.remove(&name) {
+                Some(portal) => self.close_portal(portal),
+                // One that DECLARE has opened is a portal, too.
+                None => self.session.forget_cursor(&name),
+            },
         }
     }
 
@@ -280,7 +282,9 @@ fn is_alone(input: &VecDeque<Request>) -> bool {
 }
 
 fn changed_type() -> SqlError {
-    SqlError::unsupported("cached plan must not change result type")
+    let error = SqlError::unsupported("cached plan must not change result type");
+    // Drivers prepare anew when they see who tells it.
+    error.about(|it| it.routine = Some("RevalidateCachedQuery"))
 }
 
 fn no_portal(name: &str) -> SqlError {

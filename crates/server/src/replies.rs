@@ -1,7 +1,7 @@
 //! Messages to the client, put into a buffer.
 
 use bytes::BytesMut;
-use nodewise::{Described, Notice, Notification, SqlError};
+use nodewise::{Described, Notice, Notification, SqlError, Subject};
 use pgwire::messages::Message;
 use pgwire::messages::copy::{CopyDone, CopyInResponse, CopyOutResponse};
 use pgwire::messages::data::{FieldDescription, NoData, ParameterDescription, RowDescription};
@@ -15,6 +15,7 @@ use pgwire::messages::response::{
 use pgwire::messages::startup::ParameterStatus;
 
 use nodewise::pg_types::wire_type;
+use types::names;
 
 /// How a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,11 +175,29 @@ fn fields(error: &SqlError, severity: &str, text: Option<&str>) -> Vec<(u8, Stri
         (b'C', error.state.0.to_owned()),
         (b'M', plain(&error.message)),
     ];
+    fields.extend(error.detail().map(|it| (b'D', plain(it))));
     fields.extend(error.hint.as_deref().map(|it| (b'H', plain(it))));
     fields.extend(error.context.as_deref().map(|it| (b'W', plain(it))));
     let place = text.zip(error.position).and_then(|(text, place)| character_at(text, place));
     fields.extend(place.map(|it| (b'P', it.to_string())));
+    fields.extend(error.subject.as_deref().into_iter().flat_map(subject_fields));
     fields
+}
+
+/// What an error is about, a field each.
+fn subject_fields(it: &Subject) -> impl Iterator<Item = (u8, String)> {
+    let split = |it: &String| names::split(it);
+    let (table, data_type) = (it.table.as_ref().map(split), it.data_type.as_ref().map(split));
+    let schema = table.as_ref().or(data_type.as_ref()).map(|it| it.0.clone());
+    let fields = [
+        (b's', schema),
+        (b't', table.map(|it| it.1)),
+        (b'c', it.column.clone()),
+        (b'd', data_type.map(|it| it.1)),
+        (b'n', it.constraint.clone()),
+        (b'R', it.routine.map(str::to_owned)),
+    ];
+    fields.into_iter().filter_map(|(code, text)| Some((code, plain(&text?))))
 }
 
 /// A text as it may stand in a message: without zeros, which would end it, and not too long.

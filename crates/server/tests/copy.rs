@@ -119,6 +119,25 @@ fn binary_rows_come_back_as_they_went() {
 }
 
 #[test]
+fn numbers_of_any_scale_come_in_binary() {
+    let server = Running::start();
+    let mut raw = Raw::connect(server.address);
+    raw.kinds(&query("CREATE TABLE n (a NUMERIC, b NUMERIC[]); CREATE TABLE m (LIKE n)"));
+    raw.kinds(&query(
+        "INSERT INTO n VALUES (0, '{1.50,NaN}'), (-12.340, NULL), ('Infinity', '{}'), (1e50, '{-1e-30}'), (NULL, NULL)",
+    ));
+    raw.send(&query("COPY n TO STDOUT (FORMAT binary)"));
+    let messages = raw.until_ready();
+    let all: Vec<&[u8]> = messages.iter().filter(|it| it.0 == b'd').map(|it| &it.1[..]).collect();
+    let copied = copy_in(&mut raw, "COPY m FROM STDIN (FORMAT binary)", &all.concat());
+    assert_eq!(copied[0].text(), "COPY 5");
+    let texts = "SELECT string_agg(coalesce(a::text, '-') || ':' || coalesce(b::text, '-'), ' ' ORDER BY a)";
+    let (there, here) =
+        (raw.value(&format!("{texts} FROM n")), raw.value(&format!("{texts} FROM m")));
+    assert_eq!((there.contains("-12.340:-"), there), (true, here));
+}
+
+#[test]
 fn what_is_wrong_is_told_with_its_line_and_leaves_nothing() {
     let server = Running::start();
     let mut raw = Raw::connect(server.address);

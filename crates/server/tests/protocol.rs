@@ -129,6 +129,94 @@ fn what_a_text_says_wrong_is_shown_in_it() {
 }
 
 #[test]
+fn errors_tell_programs_what_they_are_about() {
+    let server = Running::start();
+    let mut raw = Raw::connect(server.address);
+    raw.kinds(&query(
+        "CREATE SCHEMA shop; CREATE TABLE shop.p (id INTEGER PRIMARY KEY);
+         CREATE TABLE shop.t (id INTEGER PRIMARY KEY, a TEXT NOT NULL, n INTEGER CONSTRAINT few CHECK (n < 9),
+         p INTEGER REFERENCES shop.p); CREATE DOMAIN positive AS INTEGER CHECK (VALUE > 0);
+         INSERT INTO shop.p VALUES (1); INSERT INTO shop.t VALUES (1, 'a', 1, 1)",
+    ));
+    // The text, its SQLSTATE, and its detail, schema, table, column, type and constraint.
+    for (sql, expected) in [
+        (
+            "INSERT INTO shop.t VALUES (1, 'b')",
+            ["23505", "Key (id)=(1) already exists.", "shop", "t", "", "", "t_pkey"],
+        ),
+        ("INSERT INTO shop.t VALUES (2)", ["23502", "", "shop", "t", "a", "", ""]),
+        ("UPDATE shop.t SET a = NULL", ["23502", "", "shop", "t", "a", "", ""]),
+        ("INSERT INTO shop.t VALUES (2, 'b', 9)", ["23514", "", "shop", "t", "", "", "few"]),
+        (
+            "INSERT INTO shop.t VALUES (2, 'b', 1, 7)",
+            [
+                "23503",
+                "Key (p)=(7) is not present in table \"p\".",
+                "shop",
+                "t",
+                "",
+                "",
+                "t_p_fkey",
+            ],
+        ),
+        (
+            "DELETE FROM shop.p",
+            [
+                "23503",
+                "Key (id)=(1) is still referenced from table \"t\".",
+                "shop",
+                "t",
+                "",
+                "",
+                "t_p_fkey",
+            ],
+        ),
+        (
+            "SELECT CAST(-1 AS positive)",
+            ["23514", "", "public", "", "", "positive", "positive_check"],
+        ),
+        ("ALTER TABLE shop.t ADD b INTEGER NOT NULL", ["23502", "", "shop", "t", "b", "", ""]),
+        ("SELECT 1 / 0", ["22012", "", "", "", "", "", ""]),
+    ] {
+        raw.send(&query(sql));
+        let messages = raw.until_ready();
+        let error = messages.iter().find(|it| it.0 == b'E').unwrap_or_else(|| panic!("{sql}"));
+        assert_eq!(b"CDstcdn".map(|it| error.field(it)), expected, "{sql}");
+    }
+    // Drivers prepare anew when they see who tells it.
+    raw.kinds(&query("CREATE TABLE u (a INTEGER)"));
+    let described = [parse("u", "SELECT * FROM u"), frame(b'D', b"Su\0"), sync()].concat();
+    assert_eq!(raw.kinds(&described), "1tTZ");
+    raw.kinds(&query("ALTER TABLE u ADD b INTEGER"));
+    raw.send(&[bind("", "u"), sync()].concat());
+    let error = raw.until_ready().remove(0);
+    assert_eq!(
+        (error.field(b'C'), error.field(b'R')),
+        ("0A000".into(), "RevalidateCachedQuery".into())
+    );
+}
+
+#[test]
+fn what_no_sync_follows_is_done_and_answered() {
+    let server = Running::start();
+    let mut raw = Raw::connect(server.address);
+    raw.send(&[all_of("SELECT 1"), all_of("SELECT 1 / 0"), all_of("SELECT 2")].concat());
+    let told: String = (0..6).map(|_| char::from(raw.read().unwrap().0)).collect();
+    assert_eq!(told, "12DC12");
+    assert_eq!(raw.read().unwrap().field(b'C'), "22012");
+    assert_eq!(raw.kinds(&sync()), "Z");
+}
+
+#[test]
+fn a_cursor_is_closed_as_a_portal() {
+    let server = Running::start();
+    let mut raw = Raw::connect(server.address);
+    raw.kinds(&query("BEGIN; DECLARE c CURSOR FOR SELECT 1"));
+    assert_eq!(raw.kinds(&[frame(b'D', b"Pc\0"), frame(b'C', b"Pc\0"), sync()].concat()), "T3Z");
+    assert_eq!(raw.state(&[frame(b'D', b"Pc\0"), sync()].concat()), "34000");
+}
+
+#[test]
 fn a_statement_is_ended_by_its_key() {
     let server = Running::start();
     let mut raw = Raw::connect(server.address);

@@ -108,11 +108,15 @@ impl Table {
         let has_null = |it: &&ColumnId| parts.iter().any(|part| part.has_null(it.index()));
         let Some(column) = rule.columns.iter().find(has_null) else { return Ok(()) };
         let message = format!(
-            "column \"{}\" of table \"{}\" is NULL in a row, but it is part of the primary key",
+            "column \"{}\" of relation \"{}\" contains null values",
             self.column(*column).name,
-            self.name
+            names::bare(&self.name)
         );
-        Err(SqlError::new(SqlState::NOT_NULL_VIOLATION, message))
+        let column = self.column(*column).name.clone();
+        Err(SqlError::new(SqlState::NOT_NULL_VIOLATION, message).about(|it| {
+            it.table = Some(self.name.clone());
+            it.column = Some(column);
+        }))
     }
 
     /// What a row whose key another row has ends with.
@@ -124,13 +128,11 @@ impl Table {
             shown(&column.value(row), column.data_type)
         };
         let values: Vec<String> = rule.columns.iter().map(value).collect();
-        let message = format!(
-            "duplicate key value violates unique constraint \"{}\": key ({})=({}) exists twice",
-            rule.name,
-            names.join(", "),
-            values.join(", ")
-        );
+        let message = format!("duplicate key value violates unique constraint \"{}\"", rule.name);
+        let (names, values) = (names.join(", "), values.join(", "));
         SqlError::new(SqlState::UNIQUE_VIOLATION, message)
+            .of_constraint(&self.name, &rule.name)
+            .with_detail(format!("Key ({names})=({values}) already exists."))
     }
 }
 

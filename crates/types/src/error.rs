@@ -57,6 +57,10 @@ impl SqlState {
     pub const STRING_TRUNCATION: Self = Self("22001");
     /// A NULL where none may be.
     pub const NOT_NULL_VIOLATION: Self = Self("23502");
+    /// A value that a CHECK does not allow.
+    pub const CHECK_VIOLATION: Self = Self("23514");
+    /// A reference to what is not there, or what is referred to and goes.
+    pub const FOREIGN_KEY_VIOLATION: Self = Self("23503");
     /// A key that is there already.
     pub const UNIQUE_VIOLATION: Self = Self("23505");
     /// Something that is named and does not exist: an index, a setting.
@@ -127,6 +131,25 @@ pub struct SqlError {
     pub position: Option<(u32, u32)>,
     /// Where in what the client has sent, as the line of a COPY.
     pub context: Option<Box<str>>,
+    /// What it is about, for programs.
+    pub subject: Option<Box<Subject>>,
+}
+
+/// What an error is about: what programs would otherwise have to read out of its message.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Subject {
+    /// More about it, in a sentence: the key that is there already.
+    pub detail: Option<String>,
+    /// The table, under the name by which the catalog knows it.
+    pub table: Option<String>,
+    /// The column of the table.
+    pub column: Option<String>,
+    /// The type that users made.
+    pub data_type: Option<String>,
+    /// The constraint that is broken.
+    pub constraint: Option<String>,
+    /// The function of PostgreSQL that tells such an error, where clients look at it to know which it is.
+    pub routine: Option<&'static str>,
 }
 
 /// The result of anything a statement does.
@@ -135,7 +158,32 @@ pub type SqlResult<T> = Result<T, SqlError>;
 impl SqlError {
     /// An error of a class.
     pub fn new(state: SqlState, message: impl Into<String>) -> Self {
-        Self { state, message: message.into(), hint: None, position: None, context: None }
+        let message = message.into();
+        Self { state, message, hint: None, position: None, context: None, subject: None }
+    }
+
+    /// The same error with what it is about.
+    pub fn about(mut self, say: impl FnOnce(&mut Subject)) -> Self {
+        say(self.subject.get_or_insert_default());
+        self
+    }
+
+    /// The same error with a sentence more.
+    pub fn with_detail(self, detail: impl Into<String>) -> Self {
+        self.about(|it| it.detail = Some(detail.into()))
+    }
+
+    /// The same error of a constraint of a table.
+    pub fn of_constraint(self, table: &str, constraint: &str) -> Self {
+        self.about(|it| {
+            it.table = Some(table.to_owned());
+            it.constraint = Some(constraint.to_owned());
+        })
+    }
+
+    /// More about it, in a sentence.
+    pub fn detail(&self) -> Option<&str> {
+        self.subject.as_ref()?.detail.as_deref()
     }
 
     /// The same error with advice.
@@ -179,6 +227,9 @@ impl From<OutOfMemory> for SqlError {
 impl fmt::Display for SqlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} (SQLSTATE {})", self.message, self.state.0)?;
+        if let Some(detail) = self.detail() {
+            write!(f, "\nDETAIL: {detail}")?;
+        }
         match &self.hint {
             Some(hint) => write!(f, "\nHINT: {hint}"),
             None => Ok(()),
@@ -187,3 +238,19 @@ impl fmt::Display for SqlError {
 }
 
 impl std::error::Error for SqlError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn details_stand_between_message_and_hint() {
+        let error = SqlError::new(SqlState::UNIQUE_VIOLATION, "twice")
+            .of_constraint("t", "t_pkey")
+            .with_detail("Key (id)=(1) already exists.")
+            .with_hint("do not");
+        let shown = "twice (SQLSTATE 23505)\nDETAIL: Key (id)=(1) already exists.\nHINT: do not";
+        assert_eq!(error.to_string(), shown);
+        assert_eq!(error.subject.unwrap().constraint.as_deref(), Some("t_pkey"));
+    }
+}

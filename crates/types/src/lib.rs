@@ -26,6 +26,7 @@ pub mod structs;
 pub mod user_type;
 pub mod value;
 pub mod view;
+mod violations;
 pub mod whole;
 pub mod zone;
 
@@ -35,7 +36,7 @@ pub use catalog::{
 };
 pub use data_type::{DataType, Element};
 pub use enums::EnumType;
-pub use error::{SqlError, SqlResult, SqlState};
+pub use error::{SqlError, SqlResult, SqlState, Subject};
 pub use interrupt::Interrupt;
 pub use lock_mode::{LockMode, LockModes, LockWait};
 pub use macro_definition::{MacroDefinition, MacroForm, MacroParameter, SqlFunction};

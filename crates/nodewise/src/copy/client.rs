@@ -165,11 +165,7 @@ impl Session {
             let Data::Rows(all) = &mut copy.data else { return Err(not_lines()) };
             for (column, array) in copy.columns.iter().zip(rows.columns()) {
                 if column.required && array.null_count() > 0 {
-                    let message = format!(
-                        "null value in column \"{}\" violates not-null constraint",
-                        column.name
-                    );
-                    return Err(SqlError::new(SqlState::NOT_NULL_VIOLATION, message));
+                    return Err(SqlError::null_in(&column.name, Some(&copy.table.name)));
                 }
             }
             all.push(rows);

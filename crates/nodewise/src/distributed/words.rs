@@ -9,7 +9,7 @@ use arrow_ipc::writer::StreamWriter;
 use plan::relation::Query;
 use plan::wire;
 use serde::{Deserialize, Serialize};
-use types::{SqlError, SqlResult, SqlState, TableInfo};
+use types::{SqlError, SqlResult, SqlState, Subject, TableInfo};
 
 /// What a coordinator asks.
 #[derive(Serialize, Deserialize)]
@@ -35,6 +35,8 @@ struct Failure {
     message: String,
     hint: Option<String>,
     context: Option<String>,
+    /// Detail, table, column, type and constraint.
+    subject: Option<Vec<Option<String>>>,
 }
 
 const TABLES: u8 = 0;
@@ -53,6 +55,9 @@ pub(super) fn written(reply: SqlResult<Reply>) -> Vec<u8> {
             message: error.message,
             hint: error.hint,
             context: error.context.map(String::from),
+            subject: error
+                .subject
+                .map(|it| [it.detail, it.table, it.column, it.data_type, it.constraint].to_vec()),
         };
         led_by(FAILURE, &wire::to_bytes(&failure).unwrap_or_default())
     })
@@ -64,12 +69,23 @@ pub(super) fn read(bytes: &[u8]) -> SqlResult<Reply> {
         Some((&TABLES, rest)) => wire::from_bytes(rest).map(Reply::Tables),
         Some((&ROWS, rest)) => rows_read(rest).map(Reply::Rows),
         Some((&FAILURE, rest)) => {
-            let Failure { state, message, hint, context } = wire::from_bytes(rest)?;
+            let Failure { state, message, hint, context, subject } = wire::from_bytes(rest)?;
             let (state, position) = (state_of(&state), None);
-            Err(SqlError { state, message, hint, position, context: context.map(Into::into) })
+            let context = context.map(Into::into);
+            let subject = subject.map(|it| Box::new(subject_of(it)));
+            Err(SqlError { state, message, hint, position, context, subject })
         }
         _ => Err(malformed("it says nothing")),
     }
+}
+
+/// What an error is about, of the texts that tell it.
+fn subject_of(texts: Vec<Option<String>>) -> Subject {
+    let mut texts = texts.into_iter();
+    let mut next = || texts.next().flatten();
+    let (detail, table, column) = (next(), next(), next());
+    let (data_type, constraint) = (next(), next());
+    Subject { detail, table, column, data_type, constraint, routine: None }
 }
 
 fn led_by(kind: u8, bytes: &[u8]) -> Vec<u8> {
@@ -123,6 +139,7 @@ mod tests {
     fn errors_come_through_and_other_bytes_are_errors() {
         let error = SqlError::new(SqlState::DIVISION_BY_ZERO, "division by zero")
             .with_hint("do not")
+            .of_constraint("t", "c")
             .within("there");
         let back = read(&written(Err(error.clone()))).err();
         assert_eq!(back, Some(error));

@@ -24,7 +24,9 @@ pub fn status(error: &SqlError) -> Status {
         _ => Code::InvalidArgument,
     };
     let hint = error.hint.as_ref().map_or(String::new(), |it| format!("\nHINT: {it}"));
-    let mut status = Status::new(code, format!("{} (SQLSTATE {state}){hint}", error.message));
+    let detail = error.detail().map_or(String::new(), |it| format!("\nDETAIL: {it}"));
+    let message = format!("{} (SQLSTATE {state}){detail}{hint}", error.message);
+    let mut status = Status::new(code, message);
     if let Ok(state) = state.parse() {
         status.metadata_mut().insert(FIELD, state);
     }

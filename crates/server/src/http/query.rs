@@ -100,7 +100,8 @@ fn of_text(session: &mut Session, text: &str, rows_max: usize) -> Value {
 
 fn error_json(error: &SqlError) -> Value {
     let place = error.position.map(|(line, column)| json!({"line": line, "column": column}));
-    json!({"sqlstate": error.state.0, "message": error.message, "hint": error.hint, "place": place})
+    let (message, detail) = (&error.message, error.detail());
+    json!({"sqlstate": error.state.0, "message": message, "detail": detail, "hint": error.hint, "place": place})
 }
 
 /// Runs the statements of a text, in order; several are one transaction, as on the wire.

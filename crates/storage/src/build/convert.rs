@@ -42,9 +42,7 @@ pub(crate) fn piece_of(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<Pie
         }
     };
     if piece.nulls.is_some() && !column.nullable {
-        let message =
-            format!("null value in column \"{}\" violates not-null constraint", column.name);
-        return Err(SqlError::new(SqlState::NOT_NULL_VIOLATION, message));
+        return Err(SqlError::null_in(&column.name, None));
     }
     Ok(piece)
 }

@@ -43,9 +43,10 @@ function show(answer) {
     else parts.push(make("p", { className: "note" }, result.tag));
   }
   if (answer.error) {
-    const { sqlstate, message, hint, place } = answer.error;
+    const { sqlstate, message, detail, hint, place } = answer.error;
     const where = place ? ` (line ${place.line}, column ${place.column})` : "";
     parts.push(make("p", { className: "bad" }, `${sqlstate}: ${message}${where}`));
+    if (detail) parts.push(make("p", { className: "note" }, detail));
     if (hint) parts.push(make("p", { className: "note" }, `Hint: ${hint}`));
   }
   by("results").replaceChildren(...parts);
