@@ -417,6 +417,7 @@ mod tests {
             // Queries behind two parentheses, and names of arguments.
             "(((SELECT",
             " := ",
+            " => ",
             "CREATE DOMAIN",
             // A text behind a word is a constant of a type, not a name.
             "posint '",

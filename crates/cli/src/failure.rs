@@ -15,7 +15,7 @@ const BEFORE_MAX: usize = 48;
 #[derive(Debug)]
 pub enum Failure {
     /// A statement failed; with its text, where that is at hand.
-    Sql(SqlError, Option<String>),
+    Sql(SqlError, Option<Box<str>>),
     /// Output could not be written.
     Io(io::Error),
     /// Something else, in a sentence.

@@ -149,7 +149,7 @@ impl Runner {
         for Notice { severity, message, .. } in self.console.session.take_notices() {
             eprintln!("{severity}: {message}");
         }
-        let answers = answers.map_err(|error| Failure::Sql(error, Some(sql.to_owned())))?;
+        let answers = answers.map_err(|error| Failure::Sql(error, Some(sql.into())))?;
         let time = machine.now() - started;
         for answer in &answers {
             self.show(answer)?;

@@ -156,9 +156,9 @@ fn modes_are_what_was_said() {
          a: ROLLBACK; SET default_transaction_isolation = 'none' -> 22023
          a: BEGIN ISOLATION LEVEL READ UNCOMMITTED; SHOW transaction_isolation -> read uncommitted
          a: all -> 1=10 2=20
-         b: UPDATE t SET v = 11 WHERE k = 1 -> UPDATE 1
+         b: UPDATE t SET v = 11 WHERE id = 1 -> UPDATE 1
          a: all -> 1=11 2=20
-         b: UPDATE t SET v = 10 WHERE k = 1 -> UPDATE 1
+         b: UPDATE t SET v = 10 WHERE id = 1 -> UPDATE 1
          a: ROLLBACK; SET default_transaction_isolation = 'Read Uncommitted' -> SET
          a: SHOW transaction_isolation -> read uncommitted
          a: SET default_transaction_isolation = 'serializable' -> SET

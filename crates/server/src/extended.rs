@@ -18,7 +18,7 @@ use crate::requests::{Bind, Request, Target};
 use crate::rows::{Rows, Sent};
 
 /// An error, and the text in which its place is counted.
-type Failed = (SqlError, Option<String>);
+type Failed = (SqlError, Option<Box<str>>);
 
 impl Backend {
     /// Does what a message of the extended protocol asks. `input` is what comes behind it.
@@ -31,7 +31,7 @@ impl Backend {
         let without_text = |error| (error, None);
         match request {
             Request::Parse { name, text, types } => {
-                self.parse(name, &text, types).map_err(|error| (error, Some(text)))?;
+                self.parse(name, &text, types).map_err(|error| (error, Some(text.into())))?;
                 replies::parse_complete(out);
             }
             Request::Bind(bind) => {

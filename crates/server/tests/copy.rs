@@ -164,7 +164,7 @@ fn what_is_wrong_is_told_with_its_line_and_leaves_nothing() {
             b"\\N\ta\t1\tt\t\\N\n",
             [
                 "23502",
-                "null value in column \"i\" violates not-null constraint",
+                "null value in column \"i\" of relation \"t\" violates not-null constraint",
                 "COPY t, line 1, column i",
             ],
         ),

@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use types::{ColumnId, ColumnStatistics, SqlResult, Value};
+use types::{ColumnId, ColumnStatistics, SqlError, SqlResult, Value};
 
 use crate::parallel::try_map;
 use crate::{
@@ -37,7 +37,11 @@ impl Table {
             let nulls = self.check_filled(rule, &self.parts);
             let twice = self.find_duplicate(rule.key(), context)?;
             let twice = twice.map(|(part, row)| self.exists_twice(rule, &self.parts[part], row));
-            found.extend(nulls.err().into_iter().chain(twice).map(|it| it.message));
+            let told = |it: SqlError| match it.detail() {
+                Some(detail) => format!("{}: {detail}", it.message),
+                None => it.message,
+            };
+            found.extend(nulls.err().into_iter().chain(twice).map(told));
         }
         Ok(found)
     }
@@ -293,7 +297,7 @@ mod tests {
         let key = TableIndex::new("t_key", vec![ColumnId(1)], IndexKind::UniqueKey);
         table.rules = Arc::new(crate::Rules { indexes: vec![key], ..Default::default() });
         let found = table.contradictions(&context).unwrap();
-        assert!(matches!(&found[..], [it] if it.contains("exists twice")), "{found:?}");
+        assert!(matches!(&found[..], [it] if it.contains("t_key\": Key (")), "{found:?}");
         table.rows += 1;
         let found = table.contradictions(&context).unwrap();
         assert_eq!(found, ["it has another number of rows than its parts"]);

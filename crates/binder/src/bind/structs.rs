@@ -320,6 +320,7 @@ impl<'a> Binder<'a> {
     /// A column by its name, which the names of its relation and of its schema may precede; `None` where names are more.
     fn any_column(&mut self, parts: &[&'a Ident]) -> Option<SqlResult<Expr>> {
         match *parts {
+            [name] if self.is_relation(name) => None,
             [name] => Some(self.column(name)),
             [relation, name] => Some(self.column_of(None, relation, name)),
             [schema, relation, name] => Some(self.column_of(Some(schema), relation, name)),

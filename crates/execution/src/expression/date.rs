@@ -239,7 +239,10 @@ impl Extract {
                 _ => valid.set(row, false),
             }
         }
-        Ok(Vector { values: Values::I64(fields), validity: Some(valid) })
+        // A year is there wherever the operand is.
+        let has_none = self.field == DateField::Year && validity.is_none();
+        let validity = (!has_none).then_some(valid);
+        Ok(Vector { values: Values::I64(fields), validity })
     }
 }
 
