@@ -20,6 +20,9 @@ pub fn write_sealed(folder: &dyn Folder, name: &str, bytes: &[u8]) -> JournalRes
     let file = folder.create(&new)?;
     file.write_at(0, &sealed)?;
     file.sync()?;
+    // What a write that was cut short has left under this name would else be renamed, where a crash keeps the new name of it but
+    // not that it was made anew.
+    folder.sync()?;
     folder.rename(&new, name)?;
     Ok(folder.sync()?)
 }

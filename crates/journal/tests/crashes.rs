@@ -229,6 +229,30 @@ fn a_sealed_file_is_the_old_one_or_the_new_one() {
     }
 }
 
+/// What a write that was cut short has left is never taken for the file, whenever the next write is cut short.
+#[test]
+fn what_was_left_of_a_sealed_file_never_takes_its_place() {
+    let mut images = 0;
+    for seed in 0..60 {
+        let first = machine(DiskImage::default());
+        write_sealed(&*folder(&first), "m", &[1; 3000]).unwrap();
+        first.set_syncs(Some(0));
+        assert!(write_sealed(&*folder(&first), "m", &[2; 3000]).is_err());
+        let again = machine(first.crash(seed));
+        again.keep_pictures();
+        write_sealed(&*folder(&again), "m", &[3; 3000]).unwrap();
+        for picture in again.take_pictures() {
+            for draw in 0..10 {
+                let image = machine(picture.crash(seed * 10 + draw));
+                let found = read_sealed(&*folder(&image), "m").unwrap().unwrap();
+                assert!(found == [1; 3000] || found == [3; 3000], "seed {seed}, {draw}");
+                images += 1;
+            }
+        }
+    }
+    assert!(images > 2000, "{images}");
+}
+
 #[test]
 fn a_log_of_an_older_format_is_gone_on_with_only_when_a_checkpoint_has_all_of_it() {
     let machine = machine(DiskImage::default());
