@@ -323,6 +323,10 @@ fn crash_again_and_again(seed: u64) -> usize {
         assert_eq!(seen(&found_again), found, "seed {seed}, round {round}, once more");
         image = twice.crash(0);
         images += 2;
+        // A crash leaves numbers of sequences out, and the model knows of none.
+        if history.iter().flatten().any(|it| it.contains("SERIAL")) {
+            break;
+        }
     }
     images
 }
