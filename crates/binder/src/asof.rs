@@ -90,10 +90,7 @@ fn condition_after(tokens: &[TokenWithSpan], from: usize) -> Option<usize> {
 
 /// Puts lateral subqueries in the places of such joins.
 pub(crate) fn expanded(statement: &mut impl VisitMut) -> SqlResult<()> {
-    match statement.visit(&mut Expanding) {
-        ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(error) => Err(error),
-    }
+    statement.visit(&mut Expanding).break_value().map_or(Ok(()), Err)
 }
 
 struct Expanding;

@@ -16,11 +16,13 @@ pub(crate) struct Reading<'a> {
     pub(crate) text: &'a dyn Fn(&str) -> SqlResult<Option<ParsedQuery>>,
 }
 
-pub(crate) fn name_of(cursor: &mut Cursor<'_>) -> SqlResult<String> {
-    let name = cursor.name("the name of a macro")?;
-    match cursor.peek() {
-        Some(Token::Period) => Err(unsupported("a macro in a schema")),
-        _ => Ok(name),
+/// The name of a macro or a function, which are in no schema; a function may be said to be in the usual one.
+pub(crate) fn name_of(cursor: &mut Cursor<'_>, what: &str) -> SqlResult<String> {
+    let name = cursor.name(&format!("the name of a {what}"))?;
+    match cursor.take_sign(&Token::Period) {
+        true if what == "function" && name == "public" => cursor.name("the name of a function"),
+        true => Err(unsupported(format!("a {what} in a schema"))),
+        false => Ok(name),
     }
 }
 

@@ -13,9 +13,10 @@ use crate::cursor::Cursor;
 use crate::definition_words::{Reading, expression, name_of, skip};
 use crate::dialect::Postgres;
 use crate::statement::Statement;
+use crate::steering::is_word;
 use crate::syntax::unsupported;
 
-/// What stands before the body: `None` for what may be left out and is not said.
+/// What a definition says; `None` for what it does not.
 #[derive(Default)]
 struct Head {
     parameters: Vec<MacroParameter>,
@@ -24,6 +25,9 @@ struct Head {
     is_table: bool,
     is_strict: bool,
     language: Option<String>,
+    /// What stands behind AS.
+    text: Option<String>,
+    /// What stands behind RETURN, as a query.
     body: Option<String>,
 }
 
@@ -57,7 +61,7 @@ pub(crate) fn created(
     if cursor.take("IF") {
         return Err(SqlError::new(SqlState::SYNTAX, "syntax error at or near \"IF\""));
     }
-    let name = name_of(cursor)?;
+    let name = name_of(cursor, "function")?;
     let mut head = Head::default();
     parameters(cursor, (tokens, read), &mut head)?;
     while !cursor.is_at_end() {
@@ -69,7 +73,16 @@ pub(crate) fn created(
         Some(other) => return Err(unsupported(format!("a function in the language {other}"))),
         None => return wrong("no language specified"),
     }
-    let Some(body) = head.body else { return wrong("no function body specified") };
+    let of_text = |text: String| -> SqlResult<String> {
+        let several = || unsupported("a function whose text is not one query");
+        Ok((read.text)(&text)?.ok_or_else(several)?.to_string())
+    };
+    let body = match (head.text, head.body) {
+        (Some(text), None) => of_text(text)?,
+        (None, Some(body)) => body,
+        (Some(_), Some(_)) => return wrong("duplicate function body specified"),
+        (None, None) => return wrong("no function body specified"),
+    };
     if head.returns.is_empty() {
         return wrong("function result type must be specified");
     }
@@ -198,9 +211,7 @@ fn option(
             ));
         };
         cursor.advance();
-        let query = (read.text)(text)?;
-        let several = || unsupported("a function whose text is not one query");
-        head.body = Some(query.ok_or_else(several)?.to_string());
+        head.text = Some(text.to_owned());
     } else if cursor.take("PARALLEL") || cursor.take("COST") || cursor.take("ROWS") {
         cursor.advance();
     } else if cursor.take_all(&["SECURITY", "DEFINER"]) {
@@ -272,10 +283,6 @@ fn returned(
     *cursor = behind;
     head.returns = vec![(name.to_owned(), data_type)];
     Ok(())
-}
-
-fn is_word(token: &Token, word: &str) -> bool {
-    matches!(token, Token::Word(it) if it.quote_style.is_none() && it.value.eq_ignore_ascii_case(word))
 }
 
 /// What a text in quotes or dollars says.

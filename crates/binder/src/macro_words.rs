@@ -34,7 +34,7 @@ pub(crate) fn recognise(
         return function_words::created(&mut cursor, (tokens, read), or_replace).map(Some);
     }
     let if_not_exists = cursor.take_all(&["IF", "NOT", "EXISTS"]);
-    let name = name_of(&mut cursor)?;
+    let name = name_of(&mut cursor, "macro")?;
     let mut definition = MacroDefinition { name, is_table: false, forms: Vec::new() };
     loop {
         let parameters = parameters(&mut cursor, tokens, read)?;
@@ -66,7 +66,7 @@ fn dropped(cursor: &mut Cursor<'_>, tokens: &[TokenWithSpan]) -> SqlResult<Optio
     }
     let is_table = cursor.take("TABLE");
     let if_exists = cursor.take_all(&["IF", "EXISTS"]);
-    let name = name_of(cursor)?;
+    let name = name_of(cursor, if is_function { "function" } else { "macro" })?;
     let types = match is_function && cursor.peek() == Some(&Token::LParen) {
         true => Some(function_words::types(cursor, tokens)?),
         false => None,

@@ -14,6 +14,7 @@ use types::{CatalogView, MacroDefinition, MacroForm, SqlError, SqlResult, SqlSta
 use crate::fragments::read;
 use crate::sql_functions;
 use crate::syntax::{ident, unsupported};
+use crate::written_in_sql::name_columns;
 
 /// Macros that stand for calls of macros.
 const DEPTH_MAX: usize = 100;
@@ -45,6 +46,14 @@ struct Expanding<'a> {
 
 impl VisitorMut for Expanding<'_> {
     type Break = SqlError;
+
+    /// A column that is a call of a function has its name.
+    fn pre_visit_query(&mut self, query: &mut ast::Query) -> ControlFlow<SqlError> {
+        let is_function =
+            |name: &str| self.catalog.macro_of(name, false).is_some_and(|it| it.is_function());
+        name_columns(&mut query.body, &is_function);
+        ControlFlow::Continue(())
+    }
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<SqlError> {
         match self.of_call(expr) {

@@ -12,13 +12,12 @@ use sqlparser::ast::{
     VisitorMut,
 };
 use sqlparser::keywords::Keyword;
-use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 use types::{SqlError, SqlResult, SqlState};
 
-use crate::dialect::Postgres;
+use crate::fragments::read;
 use crate::steering::is_word;
-use crate::syntax::{NESTED_MAX, ident, syntax};
+use crate::syntax::ident;
 use crate::walk::uses_of;
 
 /// The names of WITH queries that are clauses of the one before.
@@ -134,10 +133,7 @@ fn clause(name: &str, items: Vec<Vec<Token>>) -> Vec<Token> {
 
 /// Adds the columns of such clauses to the queries that have them.
 pub(crate) fn expanded(statement: &mut impl VisitMut) -> SqlResult<()> {
-    match statement.visit(&mut Expanding) {
-        ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(error) => Err(error),
-    }
+    statement.visit(&mut Expanding).break_value().map_or(Ok(()), Err)
 }
 
 struct Expanding;
@@ -296,7 +292,8 @@ impl Added {
                 format!("{} AS {name}", if second { next } else { first })
             }));
             let items = items.join(", ");
-            query_of(&format!("SELECT {items} FROM ({inner}) AS \"a row\"({columns})"))
+            let text = format!("SELECT {items} FROM ({inner}) AS \"a row\"({columns})");
+            read(&text, |it| it.parse_query()).map(|it| *it.body)
         };
         **left = term(left, listed(&named), false)?;
         let all: Vec<&Ident> = named.iter().chain(&own).copied().collect();
@@ -341,7 +338,7 @@ impl Added {
             step.projection.push(SelectItem::UnnamedExpr(column));
         }
         if let Some(goes_on) = &self.goes_on {
-            let condition = condition_of(&format!("{reference}.{goes_on}"))?;
+            let condition = read(&format!("{reference}.{goes_on}"), |it| it.parse_expr())?;
             step.selection = Some(match step.selection.take() {
                 None => condition,
                 Some(it) => Expr::BinaryOp {
@@ -426,15 +423,4 @@ fn listed(by: &[&Expr], known: &[Ident], what: &str) -> SqlResult<String> {
     }
     let all: Vec<String> = all.iter().map(|it| format!("\"a row\".{it}")).collect();
     Ok(all.join(", "))
-}
-
-fn query_of(text: &str) -> SqlResult<SetExpr> {
-    let parser = Parser::new(&Postgres).with_recursion_limit(NESTED_MAX);
-    let query = parser.try_with_sql(text).and_then(|mut it| it.parse_query());
-    query.map(|it| *it.body).map_err(|it| syntax(&it))
-}
-
-fn condition_of(text: &str) -> SqlResult<Expr> {
-    let parser = Parser::new(&Postgres).with_recursion_limit(NESTED_MAX);
-    parser.try_with_sql(text).and_then(|mut it| it.parse_expr()).map_err(|it| syntax(&it))
 }

@@ -14,6 +14,7 @@ use types::{MacroForm, SqlFunction, SqlResult};
 
 use crate::bind::aggregate_names;
 use crate::fragments::read;
+use crate::statement::ParsedQuery;
 use crate::syntax::{ident, unsupported};
 
 /// What stands for argument number so many until it is put there; no name of a user's begins so.
@@ -37,7 +38,7 @@ pub(crate) fn value(
             let mut whole = read(&format!("CAST(body AS {returns})"), |it| it.parse_expr())?;
             put(&mut whole, "body", &own);
             return match function.is_strict && !typed.is_empty() {
-                true => null_of_nulls(whole, &typed),
+                true => null_of_nulls(&whole, &typed),
                 false => Ok(whole),
             };
         }
@@ -91,17 +92,17 @@ pub(crate) fn rows(
     Ok(query)
 }
 
-/// A query of the columns of a function's body, behind its parameters: it can be bound if the function can be called.
-pub fn check_query(name: &str, form: &MacroForm) -> SqlResult<Option<String>> {
-    let Some(function) = &form.function else { return Ok(None) };
-    let nulls = function.types.iter().map(|_| Expr::value(Value::Null)).collect::<Vec<_>>();
-    let mut query =
-        read(&format!("SELECT b.* FROM {}LATERAL (SELECT 1) AS b", relation(name, form)), |it| {
-            it.parse_query()
-        })?;
+/// A query of the columns of a function's body, as it is called with NULL: it can be bound if the function can be called.
+///
+/// # Errors
+/// 42601 for a type or a body that is none.
+pub fn check_query(name: &str, form: &MacroForm, function: &SqlFunction) -> SqlResult<ParsedQuery> {
+    let nulls: Vec<Expr> = function.types.iter().map(|_| Expr::value(Value::Null)).collect();
+    let text = format!("SELECT b.* FROM {}LATERAL (SELECT 1) AS b", relation(name, form));
+    let mut query = read(&text, |it| it.parse_query())?;
     let body = read(&form.body, |it| it.parse_query())?;
     complete(&mut query, (name, form), body, &typed(function, &nulls)?)?;
-    Ok(Some(query.to_string()))
+    Ok(ParsedQuery(query))
 }
 
 /// Arguments with the types of their parameters.
@@ -228,15 +229,16 @@ fn put(within: &mut impl VisitMut, name: &str, value: &Expr) {
     });
 }
 
-fn null_of_nulls(whole: Expr, typed: &[Expr]) -> SqlResult<Expr> {
+fn null_of_nulls(whole: &Expr, typed: &[Expr]) -> SqlResult<Expr> {
     let nulls: Vec<String> =
         (0..typed.len()).map(|it| format!("\"{PLACE}{it}\" IS NULL")).collect();
     let text = format!("CASE WHEN {} THEN NULL ELSE body END", nulls.join(" OR "));
     let mut own = read(&text, |it| it.parse_expr())?;
+    // Before the arguments, of which one may be a column of that name.
+    put(&mut own, "body", whole);
     for (place, value) in typed.iter().enumerate() {
         put(&mut own, &format!("{PLACE}{place}"), value);
     }
-    put(&mut own, "body", &whole);
     Ok(own)
 }
 

@@ -117,18 +117,19 @@ impl VisitorMut for Naming {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &mut ast::Query) -> ControlFlow<()> {
-        name_columns(&mut query.body);
+        name_columns(&mut query.body, &is_known);
         ControlFlow::Continue(())
     }
 }
 
-fn name_columns(body: &mut SetExpr) {
+/// Gives columns of a select list that are calls of some functions the names of these.
+pub(crate) fn name_columns(body: &mut SetExpr, is_one: &dyn Fn(&str) -> bool) {
     match body {
         SetExpr::Select(select) => {
             for item in &mut select.projection {
                 if let SelectItem::UnnamedExpr(Expr::Function(call)) = item
                     && let Some(name) = name_of(call)
-                    && is_known(&name)
+                    && is_one(&name)
                 {
                     let expr = Expr::Function(call.clone());
                     let alias = Ident::with_quote('"', name);
@@ -137,8 +138,8 @@ fn name_columns(body: &mut SetExpr) {
             }
         }
         SetExpr::SetOperation { left, right, .. } => {
-            name_columns(left);
-            name_columns(right);
+            name_columns(left, is_one);
+            name_columns(right, is_one);
         }
         // Queries are met by themselves.
         _ => {}

@@ -1,6 +1,6 @@
 //! CREATE and DROP of macros, and of functions in SQL, which are macros that say more.
 
-use binder::{DroppedMacro, Statement, sql_functions};
+use binder::{DroppedMacro, sql_functions};
 use types::{MacroDefinition, MacroForm, SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
@@ -89,10 +89,8 @@ impl Session {
     /// Whether the body of a function can be bound, and gives as many columns as it says.
     fn check_function(&self, name: &str, form: &MacroForm, cancel: &CancelToken) -> SqlResult<()> {
         let Some(function) = &form.function else { return Ok(()) };
-        let Some(text) = sql_functions::check_query(name, form)? else { return Ok(()) };
-        let parsed = binder::parse::parse(&text)?.into_tree();
-        let [Statement::Query { query }] = &parsed[..] else { return Ok(()) };
-        let bound = self.bound_view(query, &[], cancel)?;
+        let query = sql_functions::check_query(name, form, function)?;
+        let bound = self.bound_view(&query, &[], cancel)?;
         if bound.columns.len() != function.returns.len() {
             let message = format!("return type mismatch in function \"{name}\"");
             let why = format!(

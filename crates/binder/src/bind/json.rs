@@ -5,8 +5,8 @@
 //! and JSON alone.
 
 use functions::kind_of;
-use plan::build::{null, unary};
-use plan::{Expr, ExprKind, Function, UnaryOperator};
+use plan::build::null;
+use plan::{Expr, Function};
 use sqlparser::ast::{self, AccessExpr, Subscript};
 use types::{DataType, Element, SqlError, SqlResult, SqlState, Value};
 
@@ -475,19 +475,15 @@ impl<'a> Binder<'a> {
         kind: DataType,
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
-        let name = ast::ObjectName::from(vec![row.clone()]);
-        let columns: Vec<(String, usize)> =
-            self.whole_row(&name)?.columns.iter().map(|it| (it.0.to_owned(), it.1)).collect();
-        let mut parts = vec![word(":"), word(",")];
-        for (name, attr) in columns {
-            parts.push(word(&name));
-            let value = self.named_column(attr).map_err(|it| at(it, whole))?;
-            parts.push(self.as_json(value, DataType::Json)?);
-        }
-        let there = unary(UnaryOperator::IsNotNull, self.whole_row_marker(&name)?);
-        let object = self.fold_call(Function::JsonBuildObject, parts, kind)?;
-        let kind_of = ExprKind::Case { branches: vec![(there, object)], otherwise: None };
-        Ok(Expr { kind: kind_of, data_type: kind })
+        let object = self.of_row(row, |this, columns| {
+            let mut parts = vec![word(":"), word(",")];
+            for (name, value) in columns {
+                parts.push(word(&name));
+                parts.push(this.as_json(value, DataType::Json)?);
+            }
+            this.fold_call(Function::JsonBuildObject, parts, kind)
+        });
+        object.map_err(|it| at(it, whole))
     }
 
     fn extract_path(

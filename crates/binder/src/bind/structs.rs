@@ -83,14 +83,21 @@ impl<'a> Binder<'a> {
 
     /// The row of a relation as a struct of its columns; NULL where an outer join has none.
     pub(super) fn row_of_relation(&mut self, row: &Ident) -> SqlResult<Expr> {
+        self.of_row(row, |this, columns| this.packed(columns))
+    }
+
+    /// What is made of the columns of a relation's row; NULL where an outer join has none.
+    pub(super) fn of_row(
+        &mut self,
+        row: &Ident,
+        make: impl FnOnce(&mut Self, Vec<(String, Expr)>) -> SqlResult<Expr>,
+    ) -> SqlResult<Expr> {
         let name = ast::ObjectName::from(vec![row.clone()]);
-        let columns: Vec<(String, usize)> =
-            self.whole_row(&name)?.columns.iter().map(|it| (it.0.to_owned(), it.1)).collect();
-        let mut fields = Vec::with_capacity(columns.len());
-        for (column, attr) in columns {
-            fields.push((column, self.named_column(attr)?));
-        }
-        let made = self.packed(fields)?;
+        let columns = self.whole_row(&name)?.columns.iter();
+        let columns: Vec<(String, usize)> = columns.map(|it| (it.0.to_owned(), it.1)).collect();
+        let values = columns.into_iter().map(|(name, attr)| Ok((name, self.named_column(attr)?)));
+        let values = values.collect::<SqlResult<_>>()?;
+        let made = make(self, values)?;
         let there = unary(UnaryOperator::IsNotNull, self.whole_row_marker(&name)?);
         let data_type = made.data_type;
         let kind = ExprKind::Case { branches: vec![(there, made)], otherwise: None };

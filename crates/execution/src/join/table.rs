@@ -57,7 +57,7 @@ pub struct JoinTable {
     /// A bit per row that has found a partner.
     matched: Placed<AtomicU64>,
     /// Of each of several keys its values, once they were asked for.
-    values: Vec<OnceLock<Option<Placed<i64>>>>,
+    values: Vec<OnceLock<Option<KeyValues>>>,
     /// In place of these bits, where a comparison decides who is a partner.
     pub(super) extremes: OnceLock<Extremes>,
 }
@@ -77,6 +77,13 @@ pub struct KeyFilter<'a> {
     /// Rows of the table with a key.
     pub rows: u64,
     directory: Option<&'a Directory<Placed<AtomicU64>>>,
+}
+
+/// The values of one of several keys, in no order; they may repeat.
+struct KeyValues {
+    min: i64,
+    max: i64,
+    values: Placed<i64>,
 }
 
 impl KeyFilter<'_> {
@@ -229,15 +236,13 @@ impl JoinTable {
                 values.get_or_init(|| made)
             }
         };
-        let Some(keys) = known.as_deref() else { return Ok(None) };
-        let (min, max) =
-            keys.iter().fold((i64::MAX, i64::MIN), |(min, max), &it| (min.min(it), max.max(it)));
+        let Some(KeyValues { min, max, values: keys }) = known else { return Ok(None) };
+        let (min, max) = (*min, *max);
         let rows = u64::from(self.keyed);
         Ok(Some(KeyFilter { min, max, bitmap: None, keys, rows, directory: None }))
     }
 
-    /// The values of one of several keys, in no order; they may repeat.
-    fn values_of(&self, key: usize) -> SqlResult<Option<Placed<i64>>> {
+    fn values_of(&self, key: usize) -> SqlResult<Option<KeyValues>> {
         let mut values: Placed<i64> = self.scratch().zeroed(self.keyed as usize)?;
         let (packing, out) = (self.packing.as_ref(), values.iter_mut());
         match (&self.finder, packing) {
@@ -263,7 +268,9 @@ impl JoinTable {
             },
             _ => return Ok(None),
         }
-        Ok(Some(values))
+        let (min, max) =
+            values.iter().fold((i64::MAX, i64::MIN), |(min, max), &it| (min.min(it), max.max(it)));
+        Ok(Some(KeyValues { min, max, values }))
     }
 
     /// What is known of the only key when it is a dictionary column: the column, and a filter over its codes.

@@ -44,12 +44,12 @@ impl Optimiser<'_> {
                 _ => sums.push((*attr, aggregate.clone())),
             }
         }
-        made.extend(keys.iter().filter(|it| bare(&it.1) != Some(it.0)).cloned());
+        made.extend(keys.iter().cloned());
+        made.retain(|it| bare(&it.1) != Some(it.0));
         let rows = estimate::groups(many, &inner);
         let grouped = Box::new(many.take());
         *many = Rel::Aggregate { input: grouped, keys: inner, aggregates: sums, rows };
         join.rows = join.rows.min(rows);
-        made.retain(|it| bare(&it.1) != Some(it.0));
         let joined = Rel::Join(join);
         Some(match made.is_empty() {
             true => joined,
