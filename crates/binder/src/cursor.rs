@@ -102,9 +102,8 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// `[ONLY] t ALTER [COLUMN] a` behind ALTER TABLE: the table and the column; nothing of another change.
+    /// `t ALTER [COLUMN] a` behind ALTER TABLE: the table and the column; nothing of another change.
     pub(crate) fn altered_column(&mut self) -> Option<(String, String)> {
-        self.take("ONLY");
         let table = self.relation().ok()?;
         if !self.take("ALTER") {
             return None;

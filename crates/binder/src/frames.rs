@@ -1,5 +1,6 @@
-//! EXCLUDE of a window's frame, which the parser does not read: it is taken out of the tokens and stands among what the
-//! window is partitioned by, under a name that no text can spell.
+//! What the parser does not read of a window's frame. EXCLUDE is taken out of the tokens and stands among what the window is
+//! partitioned by, under a name that no text can spell; an offset that begins with a text, as `'1 day'::interval`, gets parentheses,
+//! without which the text alone is taken for the whole interval.
 
 use plan::Exclusion;
 use sqlparser::ast::{Expr, Ident};
@@ -71,6 +72,45 @@ pub(crate) fn exclusions(tokens: &mut Vec<TokenWithSpan>) {
         }
         at += 1;
     }
+}
+
+/// Puts offsets of frames that begin with a text, and go on behind it, in parentheses; the tokens have no blanks.
+pub(crate) fn offsets(tokens: &mut Vec<TokenWithSpan>) {
+    let ends =
+        |it: &TokenWithSpan| is_word(Some(it), "PRECEDING") || is_word(Some(it), "FOLLOWING");
+    let Some(mut end) = tokens.iter().position(ends) else { return };
+    while end < tokens.len() {
+        if ends(&tokens[end])
+            && let Some(first) = offset_before(&tokens[..end])
+            && end - first > 1
+            && matches!(tokens[first].token, Token::SingleQuotedString(_))
+        {
+            let span = tokens[first].span;
+            tokens.insert(end, TokenWithSpan { token: Token::RParen, span });
+            tokens.insert(first, TokenWithSpan { token: Token::LParen, span });
+            end += 2;
+        }
+        end += 1;
+    }
+}
+
+/// Where the offset begins that ends some tokens.
+fn offset_before(tokens: &[TokenWithSpan]) -> Option<usize> {
+    let mut closed = 0usize;
+    for (place, it) in tokens.iter().enumerate().rev() {
+        match it.token {
+            Token::RParen => closed += 1,
+            Token::LParen => closed = closed.checked_sub(1)?,
+            Token::Word(_) if closed == 0 => {
+                let begins = ["ROWS", "RANGE", "GROUPS", "BETWEEN", "AND"];
+                if begins.iter().any(|word| is_word(Some(it), word)) {
+                    return Some(place + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The parenthesis that is open at the end of some tokens.

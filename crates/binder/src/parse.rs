@@ -73,6 +73,7 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     let copy_options = copy_options::take(&mut tokens)?;
     rewrite::abort(&mut tokens);
     rewrite::pragmas(&mut tokens);
+    rewrite::only(&mut tokens);
     rewrite::table_commands(&mut tokens);
     rewrite::similar_substrings(&mut tokens);
     rewrite::order_operators(&mut tokens);
@@ -93,6 +94,7 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     recursion_words::known_words(&mut tokens);
     lock_words::known_words(&mut tokens);
     frames::exclusions(&mut tokens);
+    frames::offsets(&mut tokens);
     view_words::recursive(&mut tokens);
     temporary::logged(&mut tokens);
     file_calls::fold(&mut tokens);

@@ -128,6 +128,32 @@ pub(crate) fn pragmas(tokens: &mut Vec<TokenWithSpan>) {
     }
 }
 
+/// `ONLY t` and `ONLY (t)` as `t`, as no table has others below it; the tokens have no blanks.
+pub(crate) fn only(tokens: &mut Vec<TokenWithSpan>) {
+    use Keyword::{EXISTS, FROM, INTO, JOIN, ONLY, TABLE, TRUNCATE, UPDATE};
+    let mut at = 1;
+    while at + 1 < tokens.len() {
+        let begins = [EXISTS, FROM, INTO, JOIN, TABLE, TRUNCATE, UPDATE];
+        let begins = keyword(tokens.get(at - 1)).is_some_and(|it| begins.contains(&it));
+        if begins && keyword(tokens.get(at)) == Some(ONLY) {
+            match tokens[at + 1].token {
+                Token::Word(_) => _ = tokens.remove(at),
+                Token::LParen => {
+                    let is_name =
+                        |it: &&TokenWithSpan| matches!(it.token, Token::Word(_) | Token::Period);
+                    let end = at + 2 + tokens[at + 2..].iter().take_while(is_name).count();
+                    if tokens.get(end).is_some_and(|it| it.token == Token::RParen) {
+                        tokens.remove(end);
+                        tokens.drain(at..at + 2);
+                    }
+                }
+                _ => {}
+            }
+        }
+        at += 1;
+    }
+}
+
 /// `TABLE t` as `SELECT * FROM t`; the tokens have no blanks.
 pub(crate) fn table_commands(tokens: &mut Vec<TokenWithSpan>) {
     use Keyword::{

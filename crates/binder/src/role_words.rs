@@ -368,7 +368,6 @@ fn owner<'a>(mut cursor: Cursor<'a>) -> SqlResult<Option<(RoleStatement, Cursor<
     });
     let of = if let Some(kind) = kind {
         let if_exists = cursor.take_all(&["IF", "EXISTS"]);
-        cursor.take("ONLY");
         let Ok(name) = cursor.relation() else { return Ok(None) };
         Owned::Relation { kind, name, if_exists }
     } else if cursor.take("SCHEMA") {

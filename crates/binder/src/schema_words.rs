@@ -72,7 +72,6 @@ fn set_schema(mut cursor: Cursor<'_>) -> SqlResult<Option<Statement>> {
     let kinds = ["TABLE", "VIEW", "SEQUENCE"];
     let Some(kind) = kinds.into_iter().find(|it| cursor.take(it)) else { return Ok(None) };
     let if_exists = cursor.take_all(&["IF", "EXISTS"]);
-    cursor.take("ONLY");
     let Ok(name) = cursor.relation() else { return Ok(None) };
     if !cursor.take_all(&["SET", "SCHEMA"]) {
         return Ok(None);

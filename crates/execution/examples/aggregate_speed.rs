@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use execution::aggregate::{AggregateSink, AggregateSpec};
-use execution::expression::Compiled;
+use execution::expression::{Compiled, NoOutside};
 use execution::{
     BATCH_ROWS, Batch, ColumnShape, Layout, Representation, Sink, State, Team, Values, Vector,
     WorkContext,
@@ -14,7 +14,7 @@ use execution::{
 use plan::{AggregateFunction, Expr};
 use stdx::Prng;
 use stdx::sync::Arc;
-use types::{DataType, SqlError, SqlResult};
+use types::{DataType, SqlResult};
 
 const ROWS: usize = 6_000_000;
 const SLOTS: usize = 2;
@@ -71,10 +71,9 @@ fn column(bound: u64, mut number: impl FnMut(usize) -> u64) -> (ColumnShape, Vec
 }
 
 fn sink(layout: &Layout, keys: usize) -> AggregateSink {
-    let scalar = |_| Err(SqlError::internal("no scalars here"));
     let compile = |place: usize| {
         let expr = Expr::column(place, layout[place].data_type);
-        Compiled::new(&expr, layout, &scalar).expect("invariant: columns compile")
+        Compiled::new(&expr, layout, &NoOutside).expect("invariant: columns compile")
     };
     let spec = |argument: Option<usize>| AggregateSpec {
         function: argument.map_or(AggregateFunction::Count, |_| AggregateFunction::Sum),

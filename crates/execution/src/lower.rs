@@ -293,7 +293,7 @@ fn lower_sink(
                 .expecting(*estimated_groups)
                 .in_parts(parts);
             Box::new(match having {
-                Some(condition) => sink.having(condition),
+                Some(condition) => sink.having(condition, states.zone.clone()),
                 None => sink,
             })
         }

@@ -7,14 +7,14 @@ use arrow_array::{
 use arrow_schema::{Field, Schema};
 use hardware::samples;
 use memory::{Allocator, Workspace};
-use plan::PipelineId;
 use scheduler::CancelToken;
 use simulator::SimulatedMachine;
 use stdx::sync::Arc;
 use stdx::{Bytes, Prng};
 use storage::{BuildContext, ColumnSchema, Table, TableBuilder};
-use types::{DataType, SqlError, SqlResult, Value};
+use types::{DataType, SqlResult, Value};
 
+pub use crate::expression::NoOutside;
 use crate::scan::decode;
 use crate::{
     Batch, Bitmap, ColumnShape, Layout, Representation, Team, TextVector, Values, Vector,
@@ -47,10 +47,6 @@ pub fn context(slot: usize) -> WorkContext {
     let accesses = stdx::sync::Arc::default();
     let (node, cancel) = (hardware::NodeId(0), CancelToken::new());
     WorkContext { slot, node, cancel, workspace, accesses }
-}
-
-pub fn no_scalar(_: PipelineId) -> SqlResult<Value> {
-    Err(SqlError::internal("no scalars here"))
 }
 
 pub const DECIMAL: DataType = DataType::Decimal { precision: 18, scale: 2 };

@@ -131,7 +131,8 @@ fn of_digits(
 
 /// Digits, of which so many are behind the point, with so many behind it, rounded half away from zero.
 fn rounded(digits: &str, scale: usize, behind: usize) -> String {
-    let padded = format!("{digits:0>width$}", width = scale + 1);
+    let missing = (scale + 1).saturating_sub(digits.len());
+    let padded = "0".repeat(missing) + digits;
     let (whole, part) = padded.split_at(padded.len() - scale);
     let mut kept: Vec<u8> = whole.bytes().chain(part.bytes().take(behind)).collect();
     if part.as_bytes().get(behind).is_some_and(|it| *it >= b'5') {

@@ -10,6 +10,7 @@ use binder::sequence_names::as_relation;
 use stdx::sync::Arc;
 use types::{SqlError, SqlResult, SqlState, Zone};
 
+use crate::planner_settings::PLANNER;
 use crate::setting::Setting;
 
 /// The version of PostgreSQL whose dialect and catalog clients may expect.
@@ -19,7 +20,7 @@ pub const POSTGRES_VERSION: &str = "18.0";
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ClientSettings(Arc<BTreeMap<Cow<'static, str>, String>>);
 
-struct Known {
+pub(crate) struct Known {
     name: &'static str,
     usual: &'static str,
     takes: Takes,
@@ -29,7 +30,7 @@ struct Known {
 }
 
 /// Which values a setting takes.
-enum Takes {
+pub(crate) enum Takes {
     /// None: it tells how things are.
     Nothing,
     /// Any text.
@@ -42,6 +43,8 @@ enum Takes {
     Schemas,
     /// A whole number within bounds.
     Number(i64, i64),
+    /// A number of what has a unit, which may be said.
+    Amount,
 }
 
 pub(crate) const READ_ONLY: &str = "default_transaction_read_only";
@@ -52,7 +55,8 @@ pub(crate) const ROLE: &str = "role";
 const ON: Takes = Takes::Words(&[&["on", "true", "yes", "1"]]);
 /// PostgreSQL looks at letters and digits alone; asyncpg sends quotes.
 const UTF8: Takes = Takes::Words(&[&["UTF8", "utf-8", "unicode", "'utf-8'", "'utf8'"]]);
-const SWITCH: Takes = Takes::Words(&[&["on", "true", "yes", "1"], &["off", "false", "no", "0"]]);
+pub(crate) const SWITCH: Takes =
+    Takes::Words(&[&["on", "true", "yes", "1"], &["off", "false", "no", "0"]]);
 
 /// In the order of their names without regard to case.
 const KNOWN: &[Known] = &[
@@ -94,6 +98,8 @@ const KNOWN: &[Known] = &[
     known("TimeZone", "UTC", Takes::Zone, true, "in which moments are read and shown"),
 ];
 
+/// Of memory and of time.
+const UNITS: [&str; 10] = ["B", "kB", "MB", "GB", "TB", "us", "ms", "s", "min", "h"];
 const USUAL_PATH: &str = "\"$user\", public";
 const COLUMNS: Takes = Takes::Words(&[&["columns", "heap"]]);
 const CALENDARS: Takes = Takes::Words(&[&["gregorian"]]);
@@ -101,7 +107,7 @@ const DATES: Takes = Takes::Words(&[&["ISO, MDY", "ISO", "ISO,MDY"]]);
 const INTERVALS: Takes = Takes::Words(&[&["postgres"]]);
 const SERVER_VERSION: &str = concat!("18.0 (Nodewise ", env!("CARGO_PKG_VERSION"), ")");
 
-const fn known(
+pub(crate) const fn known(
     name: &'static str,
     usual: &'static str,
     takes: Takes,
@@ -148,8 +154,12 @@ fn is_own(name: &str) -> bool {
     name.contains('.') && name.split('.').all(is_word)
 }
 
+fn all() -> impl Iterator<Item = &'static Known> {
+    KNOWN.iter().chain(PLANNER)
+}
+
 fn find(name: &str) -> Option<&'static Known> {
-    KNOWN.iter().find(|it| it.name.eq_ignore_ascii_case(name))
+    all().find(|it| it.name.eq_ignore_ascii_case(name))
 }
 
 impl Known {
@@ -186,6 +196,19 @@ impl Known {
                 Ok(number) if (least..=most).contains(&number) => Ok(number.to_string()),
                 _ => Err(invalid(format!("it takes a number from {least} to {most}"))),
             },
+            Takes::Amount => {
+                let is_unit = |it: char| it.is_ascii_alphabetic();
+                let (number, unit) =
+                    text.trim().split_at(text.trim().trim_end_matches(is_unit).len());
+                let is_number = number.trim().parse::<f64>().is_ok_and(f64::is_finite);
+                match is_number && (unit.is_empty() || UNITS.contains(&unit)) {
+                    true => Ok(text.trim().to_owned()),
+                    false => Err(invalid(format!(
+                        "it takes a number, and a unit of {}",
+                        UNITS.join(", ")
+                    ))),
+                }
+            }
         }
     }
 }
@@ -255,7 +278,9 @@ impl ClientSettings {
     pub(crate) fn list(&self) -> Vec<Setting> {
         let setting =
             |it: &Known| Setting { name: it.name, value: self.of(it), description: it.description };
-        KNOWN.iter().map(setting).collect()
+        let mut all: Vec<Setting> = all().map(setting).collect();
+        all.sort_by_key(|it| it.name.to_ascii_lowercase());
+        all
     }
 
     /// Those that clients are told of.
@@ -304,7 +329,23 @@ mod tests {
 
     #[test]
     fn their_names_are_in_order() {
-        let names: Vec<String> = KNOWN.iter().map(|it| it.name.to_lowercase()).collect();
-        assert!(names.is_sorted(), "{names:?}");
+        for known in [KNOWN, PLANNER] {
+            let names: Vec<String> = known.iter().map(|it| it.name.to_lowercase()).collect();
+            assert!(names.is_sorted(), "{names:?}");
+        }
+    }
+
+    #[test]
+    fn settings_of_the_planner_are_checked() {
+        let mut settings = ClientSettings::default();
+        for (name, right, wrong) in [
+            ("enable_seqscan", "off", "sometimes"),
+            ("work_mem", "64 MB", "64 apples"),
+            ("random_page_cost", "1.1", "cheap"),
+            ("plan_cache_mode", "force_generic_plan", "generic"),
+        ] {
+            settings.set(name, Some(right)).unwrap();
+            assert_eq!(settings.set(name, Some(wrong)).unwrap_err().state.0, "22023", "{name}");
+        }
     }
 }

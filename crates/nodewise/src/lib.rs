@@ -75,6 +75,7 @@ mod placement;
 mod placer;
 mod plan_cache;
 mod planned_change;
+mod planner_settings;
 mod planning;
 mod prepared;
 mod preparing;

@@ -87,9 +87,10 @@ impl<'a> Binder<'a> {
             }
             ("pg_relation_is_publishable", 1) => Some(Ok(self.untrue(arguments))),
             ("pg_table_size" | "pg_total_relation_size" | "pg_relation_size", 1 | 2) => {
-                let bytes = self.told_of_number("pg_table_size", arguments, whole);
+                let bytes = self.told_of_relation("pg_table_size", arguments, whole);
                 Some(bytes.map(|it| fold_cast(it, DataType::BigInt)))
             }
+            ("pg_get_viewdef", 1 | 2) => Some(self.told_of_relation(name, arguments, whole)),
             ("pg_indexes_size" | "pg_database_size" | "pg_tablespace_size", 1) => {
                 self.told_by_session(name, arguments, whole)
             }
@@ -103,7 +104,7 @@ impl<'a> Binder<'a> {
             | ("pg_get_userbyid", 1)
             | ("pg_get_function_result" | "pg_get_function_arguments", 1)
             | ("pg_get_function_identity_arguments" | "pg_get_functiondef", 1)
-            | ("pg_get_constraintdef" | "pg_get_indexdef" | "pg_get_viewdef", 1 | 2)
+            | ("pg_get_constraintdef" | "pg_get_indexdef", 1 | 2)
             | ("pg_get_indexdef", 3) => Some(self.told_of_number(name, arguments, whole)),
             ("pg_get_serial_sequence", 2) => Some(self.serial_sequence(arguments, whole)),
             ("current_setting", 1) if constant(&arguments[0]).is_none() => {
@@ -238,6 +239,21 @@ impl<'a> Binder<'a> {
         self.leave_out(arguments);
         let value = number.map_or(Value::Null, Value::Integer);
         Ok(Expr::literal(value, DataType::BigInt))
+    }
+
+    /// What a function tells of a relation, by its number or its name.
+    fn told_of_relation(
+        &mut self,
+        function: &str,
+        mut arguments: Vec<Expr>,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        if let Some(Value::Text(name)) = arguments.first().and_then(constant) {
+            let name = name.clone();
+            let number = self.number_named(Registered::Relation, &name, whole)?;
+            arguments[0] = Expr::literal(Value::Integer(number), DataType::BigInt);
+        }
+        self.told_of_number(function, arguments, whole)
     }
 
     /// What a function tells of a number, and of a modifier where that is the second argument.
@@ -405,12 +421,23 @@ impl<'a> Binder<'a> {
             let message = format!("only constants are converted to {}", kind.name());
             return Err(at(SqlError::unsupported(message), whole));
         };
+        let number = self.number_named(kind, name, whole)?;
+        Ok(Expr::literal(Value::Integer(number), DataType::BigInt))
+    }
+
+    /// The number of what a text names, or is.
+    fn number_named(
+        &mut self,
+        kind: Registered,
+        name: &str,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<i64> {
         self.is_stable = false;
         let number = match name.trim().parse::<i64>() {
             Ok(number) => Some(number),
             Err(_) => self.environment.session.relation_number(kind.name(), name),
         };
-        let number = number.ok_or_else(|| {
+        number.ok_or_else(|| {
             let (what, state) = match kind {
                 Registered::Relation => ("relation", SqlState::UNDEFINED_TABLE),
                 Registered::Type => ("type", SqlState::UNDEFINED_OBJECT),
@@ -420,8 +447,7 @@ impl<'a> Binder<'a> {
                 Registered::Operator => ("operator", SqlState::UNDEFINED_FUNCTION),
             };
             at(SqlError::new(state, format!("{what} \"{name}\" does not exist")), whole)
-        })?;
-        Ok(Expr::literal(Value::Integer(number), DataType::BigInt))
+        })
     }
 
     /// `operand::regclass::text` and the like: the name; of a number that nothing has the number, and `-` for 0.

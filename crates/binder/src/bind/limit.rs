@@ -14,6 +14,26 @@ use super::level::{Clause, Level, one_row, over};
 use super::scope::Frame as View;
 use super::{Answer, Binder, constant};
 
+/// The first rows, without so many: of values that are other ones each time, as those of `nextval`, none is made of rows behind them.
+fn cut(rel: Rel, offset: u64, limit: Option<u64>) -> Rel {
+    match (rel, limit) {
+        (Rel::Sort { input, keys, offset: 0, limit: None, partition }, _) => {
+            Rel::Sort { input, keys, offset, limit, partition }
+        }
+        (Rel::Map { input, exprs }, Some(rows))
+            if exprs.iter().any(|it| !super::is_repeatable(&it.1)) =>
+        {
+            let within = cut(*input, 0, Some(offset.saturating_add(rows)));
+            let made = super::mapped(within, exprs);
+            match offset {
+                0 => made,
+                _ => Rel::Limit { input: Box::new(made), offset, limit },
+            }
+        }
+        (input, _) => Rel::Limit { input: Box::new(input), offset, limit },
+    }
+}
+
 impl<'a> Binder<'a> {
     /// Cuts an answer as LIMIT, OFFSET and FETCH say; right after a sort they are the sort's.
     pub(super) fn limit(&mut self, answer: &mut Answer, query: &'a ast::Query) -> SqlResult<()> {
@@ -63,12 +83,7 @@ impl<'a> Binder<'a> {
             answer.rel = self.with_ties(rel, (offset, limit)).map_err(|it| at(it, query))?;
             return Ok(());
         }
-        answer.rel = match rel {
-            Rel::Sort { input, keys, offset: 0, limit: None, partition } => {
-                Rel::Sort { input, keys, offset, limit, partition }
-            }
-            input => Rel::Limit { input: Box::new(input), offset, limit },
-        };
+        answer.rel = cut(rel, offset, limit);
         Ok(())
     }
 

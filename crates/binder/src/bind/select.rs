@@ -326,6 +326,11 @@ impl<'a> Binder<'a> {
             let attr = self.name_expr(expr, &mut made);
             columns.push(OutputColumn { name, attr });
         }
+        let has_order = !upper.order.is_empty() && upper.distinct_on.is_empty() && !distinct;
+        let late = match has_order && self.level().series.is_none() {
+            true => late_values(&mut made, &columns, &upper.order),
+            false => Vec::new(),
+        };
         let mut rel = mapped(rel, made);
         let mut answer_columns = columns;
         if distinct {
@@ -356,7 +361,7 @@ impl<'a> Binder<'a> {
             }
             return self.distinct_on(rel, upper.distinct_on, keys, answer_columns, select);
         }
-        Ok(Answer { rel: sorted(rel, keys)?, columns: answer_columns })
+        Ok(Answer { rel: mapped(sorted(rel, keys)?, late), columns: answer_columns })
     }
 
     /// DISTINCT ON: the first row of each group of equal values, in the order of ORDER BY.
@@ -445,6 +450,22 @@ impl<'a> Binder<'a> {
             },
         }
     }
+}
+
+/// Takes out the values that are other ones each time they are asked for, as `nextval`, and that an order does not need: they are
+/// made of the rows in that order, and of no row that LIMIT cuts off.
+fn late_values(
+    made: &mut Vec<(Attr, Expr)>,
+    columns: &[OutputColumn],
+    order: &[OrderKey],
+) -> Vec<(Attr, Expr)> {
+    let place = |it: &OrderKey| match it {
+        OrderKey::Place(place, _) => Some(columns[*place].attr),
+        OrderKey::By(_) => None,
+    };
+    let keys: Vec<Attr> = order.iter().filter_map(place).collect();
+    let is_late = |it: &(Attr, Expr)| !keys.contains(&it.0) && !super::is_repeatable(&it.1);
+    made.extract_if(.., |it| is_late(it)).collect()
 }
 
 /// The output column of a bare name, if there is one.

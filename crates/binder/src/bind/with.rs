@@ -29,6 +29,8 @@ pub(super) struct WithQuery<'a> {
     is_recursive: bool,
     /// Whether it is the query that a part of it is being bound of.
     pub(super) is_own: bool,
+    /// Whether it is the query that a part is being bound of in which another recursive query is bound.
+    is_around: bool,
     /// The table of its rows, if it is and was bound.
     pub(super) table: Option<Arc<TableInfo>>,
 }
@@ -36,7 +38,7 @@ pub(super) struct WithQuery<'a> {
 impl WithQuery<'_> {
     /// The same for another query, which binds it anew.
     pub(super) fn anew(&self) -> Self {
-        let Self { cte, uses, is_recursive, .. } = *self;
+        let Self { cte, uses, is_recursive, is_own, is_around, .. } = *self;
         let table = self.table.clone();
         Self {
             cte,
@@ -46,6 +48,7 @@ impl WithQuery<'_> {
             shared: None,
             is_recursive,
             is_own: false,
+            is_around: is_own || is_around,
             table,
         }
     }
@@ -90,6 +93,7 @@ impl<'a> Binder<'a> {
                 shared: None,
                 is_recursive,
                 is_own: false,
+                is_around: false,
                 table: None,
             });
         }
@@ -144,6 +148,11 @@ impl<'a> Binder<'a> {
     /// A use of a WITH query.
     pub(super) fn use_with(&mut self, place: usize) -> SqlResult<Answer> {
         self.with[place].is_used = true;
+        if self.with[place].is_around {
+            // Its rows are others in each round, and the inner query would have to be run in each.
+            let what = "a recursive query inside of another whose rows it reads";
+            return Err(unsupported(what, &Name(&self.with[place].cte.alias.name)));
+        }
         if self.with[place].is_recursive {
             let table = match self.with[place].table.clone() {
                 Some(table) => table,

@@ -2,24 +2,26 @@
 
 use std::mem::{Discriminant, discriminant};
 
-use plan::{Expr, ExprKind};
+use plan::{Expr, ExprKind, PipelineId};
 use stdx::sync::{Arc, OnceLock};
-use types::{SqlError, SqlResult};
+use types::{SqlError, SqlResult, Value, Zone};
 
 use super::plan::{GroupPlan, column_shape};
-use crate::expression::Compiled;
+use crate::expression::{Compiled, Outside};
 use crate::{Batch, Layout, Values, Vector};
 
 /// The condition, over keys and then aggregates.
 pub(super) struct Having {
     condition: Expr,
+    /// The time zone of the session.
+    zone: Zone,
     /// Compiled for the first part of the result, with how that holds its aggregates: most others hold them alike.
     first: OnceLock<(Vec<Discriminant<Values>>, Compiled)>,
 }
 
 impl Having {
-    pub(super) fn new(condition: &Expr) -> Self {
-        Self { condition: condition.clone(), first: OnceLock::new() }
+    pub(super) fn new(condition: &Expr, zone: Zone) -> Self {
+        Self { condition: condition.clone(), zone, first: OnceLock::new() }
     }
 
     /// The groups for which the condition is TRUE.
@@ -71,13 +73,24 @@ impl Having {
         for (index, column) in aggregates.iter().enumerate() {
             layout.push(column_shape(plan, index, &column.values));
         }
-        let no_scalar = |_| Err(SqlError::internal("a scalar is asked of finished groups"));
-        Compiled::new(&self.condition, &layout, &no_scalar)
+        Compiled::new(&self.condition, &layout, self)
     }
 }
 
-/// Whether a condition names no result of another pipeline.
+impl Outside for Having {
+    fn scalar(&self, _: PipelineId) -> SqlResult<Value> {
+        Err(SqlError::internal("a scalar is asked of finished groups"))
+    }
+
+    fn zone(&self) -> Zone {
+        self.zone.clone()
+    }
+}
+
+/// Whether a condition names no result of another pipeline, and is the same however often it is asked.
 pub(crate) fn stands_alone(condition: &Expr) -> bool {
-    !matches!(condition.kind, ExprKind::Scalar(_))
+    let is_known = !matches!(condition.kind, ExprKind::Scalar(_));
+    is_known
+        && !plan::properties::is_volatile(condition)
         && condition.children().into_iter().all(stands_alone)
 }

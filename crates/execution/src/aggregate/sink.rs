@@ -3,7 +3,7 @@
 use hardware::NodeId;
 use stdx::Bytes;
 use stdx::sync::{Arc, Mutex};
-use types::SqlResult;
+use types::{SqlResult, Zone};
 
 use super::groups::Groups;
 use super::having::Having;
@@ -87,9 +87,9 @@ impl AggregateSink {
     }
 
     /// Drops finished groups for which a condition over the columns of the result is not TRUE: whoever reads them asks
-    /// that first, and most of them need never be written (Q18: 57 of 1.5 million).
-    pub fn having(mut self, condition: &plan::Expr) -> Self {
-        self.having = Some(Having::new(condition));
+    /// that first, and most of them need never be written (Q18: 57 of 1.5 million). `zone`: of the session.
+    pub fn having(mut self, condition: &plan::Expr, zone: Zone) -> Self {
+        self.having = Some(Having::new(condition, zone));
         self
     }
 }

@@ -225,7 +225,7 @@ mod tests {
     use super::*;
     use crate::expression::Compiled;
     use crate::scan::decode::shape;
-    use crate::testing::{no_scalar, stored, text};
+    use crate::testing::{NoOutside, stored, text};
 
     /// More than two parts.
     const ENTRIES: usize = 2 * ENTRIES_OF_PART + 100;
@@ -243,7 +243,7 @@ mod tests {
         let arguments = vec![Expr::column(0, DataType::Text)];
         let kind = ExprKind::Call { function: Function::CharacterLength, arguments };
         let expr = Expr { kind, data_type: DataType::Integer };
-        let compiled = Compiled::new(&expr, &layout, &no_scalar).unwrap();
+        let compiled = Compiled::new(&expr, &layout, &NoOutside).unwrap();
         let one_by_one: Vec<i64> = texts.iter().map(|it| it.chars().count() as i64).collect();
         let work = |seed: usize| {
             for turn in 0..30 {

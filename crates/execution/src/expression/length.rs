@@ -68,7 +68,7 @@ mod tests {
     use super::*;
     use crate::expression::Compiled;
     use crate::scan::decode::shape;
-    use crate::testing::{compressed_texts, no_scalar};
+    use crate::testing::{NoOutside, compressed_texts};
 
     #[test]
     fn compressed_texts_are_as_long_as_they_read() {
@@ -83,7 +83,7 @@ mod tests {
             let arguments = vec![Expr::column(0, DataType::Text)];
             let kind = ExprKind::Call { function, arguments };
             let expr = Expr { kind, data_type: DataType::Integer };
-            let compiled = Compiled::new(&expr, &layout, &no_scalar).unwrap();
+            let compiled = Compiled::new(&expr, &layout, &NoOutside).unwrap();
             let found = compiled.evaluate(&batch).unwrap();
             let Values::I64(found) = &found.values else { panic!("no numbers") };
             for (text, found) in texts[..4096].iter().zip(found) {

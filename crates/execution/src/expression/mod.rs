@@ -58,7 +58,7 @@ pub(crate) use vectors::vector_of;
 
 pub(crate) use formula::{Formula, FormulaKind};
 pub(crate) use node::null_vector;
-pub use outside::Outside;
+pub use outside::{NoOutside, Outside};
 pub use rows::{constant_rows, evaluate_row};
 
 /// An expression ready to run on batches of one layout.

@@ -3,7 +3,7 @@
 use functions::Sequences;
 use plan::PipelineId;
 use stdx::sync::Arc;
-use types::{SqlResult, Value, Zone};
+use types::{SqlError, SqlResult, Value, Zone};
 
 /// What an expression needs beside its columns.
 pub trait Outside {
@@ -16,9 +16,7 @@ pub trait Outside {
     }
 
     /// The time zone of its session.
-    fn zone(&self) -> Zone {
-        Zone::utc()
-    }
+    fn zone(&self) -> Zone;
 
     /// How many rows it is computed for, as the planner expects; 0 where that may be few.
     fn expected_rows(&self) -> f64 {
@@ -26,8 +24,16 @@ pub trait Outside {
     }
 }
 
-impl<F: Fn(PipelineId) -> SqlResult<Value>> Outside for F {
-    fn scalar(&self, pipeline: PipelineId) -> SqlResult<Value> {
-        self(pipeline)
+/// Nothing: of columns as they are, and of expressions that are no part of a statement.
+#[derive(Debug)]
+pub struct NoOutside;
+
+impl Outside for NoOutside {
+    fn scalar(&self, _: PipelineId) -> SqlResult<Value> {
+        Err(SqlError::internal("a subquery is asked for its value where there is none"))
+    }
+
+    fn zone(&self) -> Zone {
+        Zone::utc()
     }
 }

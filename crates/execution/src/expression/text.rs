@@ -80,7 +80,7 @@ mod tests {
     use super::*;
     use crate::expression::Compiled;
     use crate::scan::decode::shape;
-    use crate::testing::{compressed_texts, no_scalar};
+    use crate::testing::{NoOutside, compressed_texts};
 
     #[test]
     fn characters_not_bytes_are_counted() {
@@ -117,7 +117,7 @@ mod tests {
             let operand = Box::new(Expr::column(0, DataType::Text));
             let kind = ExprKind::Substring { operand, start, length };
             let expr = Expr { kind, data_type: DataType::Text };
-            let compiled = Compiled::new(&expr, &layout, &no_scalar).unwrap();
+            let compiled = Compiled::new(&expr, &layout, &NoOutside).unwrap();
             let found = compiled.evaluate(&batch).unwrap();
             let Values::Text(found) = &found.values else { panic!("no texts") };
             let (skip, end) = ((start - 1).max(0), length.map_or(i64::MAX, |it| start - 1 + it));

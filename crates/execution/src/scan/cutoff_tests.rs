@@ -61,7 +61,7 @@ fn first_rows(table: &Stored, filters: &[plan::Expr], order: &Order, cuts: bool)
         key: Compiled::new(
             &plan::Expr::column(place, layout[place].data_type),
             &layout,
-            &no_scalar,
+            &NoOutside,
         )
         .unwrap(),
         descending: order.descending,

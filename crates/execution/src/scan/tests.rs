@@ -120,7 +120,7 @@ impl Stored {
         let mut rows: Vec<usize> = (0..self.rows()).collect();
         for filter in filters {
             let mut chosen = Vec::new();
-            let condition = Compiled::new(filter, &layout, &no_scalar).unwrap();
+            let condition = Compiled::new(filter, &layout, &NoOutside).unwrap();
             condition.select(&batch, &mut chosen).unwrap();
             rows.retain(|&it| chosen.binary_search(&(it as u32)).is_ok());
         }
@@ -376,7 +376,7 @@ fn a_transfer_drops_only_rows_without_a_partner() {
             let shape = ColumnShape::computed(DataType::BigInt, false);
             let vector = Arc::new(vector_of(&shape, &keys));
             let layout = vec![shape];
-            let key = Compiled::new(&stored.column(0), &layout, &no_scalar).unwrap();
+            let key = Compiled::new(&stored.column(0), &layout, &NoOutside).unwrap();
             let sink = BuildSink::new(vec![key], vec![], false, false, 1);
             if count > 0 {
                 let batch = Batch { rows: keys.len(), columns: vec![vector], sequence: 0 };

@@ -45,7 +45,7 @@ fn run(
         key: Compiled::new(
             &Expr::column(it.column, layout[it.column].data_type),
             layout,
-            &no_scalar,
+            &NoOutside,
         )
         .unwrap(),
         descending: it.descending,
@@ -204,7 +204,7 @@ fn some_rows_of_each_group_stay() {
             key: Compiled::new(
                 &Expr::column(column, layout[column].data_type),
                 &layout,
-                &no_scalar,
+                &NoOutside,
             )
             .unwrap(),
             descending: false,

@@ -10,7 +10,7 @@ use types::{DataType, Value};
 
 use super::lowered;
 use crate::expression::Compiled;
-use crate::testing::{Serial, context, no_scalar};
+use crate::testing::{NoOutside, Serial, context};
 use crate::{Batch, Bitmap, ColumnShape, Layout, Sink, State, Values, Vector};
 
 /// A row: its partition, its order, a number, a float, and its own number.
@@ -100,7 +100,7 @@ fn computed(
         SortKey { expr: column(0), descending: false, nulls_first: false },
         SortKey { expr: column(1), descending, nulls_first },
     ];
-    let compile = |it: &Expr| Compiled::new(it, &layout, &no_scalar);
+    let compile = |it: &Expr| Compiled::new(it, &layout, &NoOutside);
     let sink = lowered((&keys, 1), calls, layout.clone(), &compile, 3).unwrap();
     for (number, rows) in rows.chunks(size).enumerate() {
         sink.consume(batch(rows), &context(number % 3)).unwrap();

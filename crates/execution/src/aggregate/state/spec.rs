@@ -2,12 +2,12 @@
 
 use plan::{AggregateFunction, Expr, ExprKind, Function};
 use stdx::sync::Arc;
-use types::{DataType, SqlError, SqlResult};
+use types::{DataType, SqlResult};
 
 use super::interface::has_states;
 use super::rows::StateRows;
 use crate::aggregate::spec::AggregateSpec;
-use crate::expression::Compiled;
+use crate::expression::{Compiled, NoOutside};
 use crate::sort::{CompiledSortKey, KeyEncoder, RowKey};
 use crate::{ColumnShape, Layout};
 
@@ -61,9 +61,8 @@ impl StateSpec {
             order.extend(arguments.iter().map(|&it| (it, false, false)));
         }
         let key = |&(place, descending, nulls_first): &(usize, bool, bool)| {
-            let none = |_| Err(SqlError::internal("a column asks for a subquery"));
             let column = compared(Expr::column(place, layout[place].data_type));
-            let key = Compiled::new(&column, layout, &none)?;
+            let key = Compiled::new(&column, layout, &NoOutside)?;
             Ok(CompiledSortKey { key, descending, nulls_first })
         };
         let order = order.iter().map(key).collect::<SqlResult<_>>()?;

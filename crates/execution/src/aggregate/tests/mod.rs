@@ -49,7 +49,7 @@ impl Query {
     ) -> SqlResult<Arc<Rows>> {
         let compile = |place: usize| {
             let expr = Expr::column(place, layout[place].data_type);
-            Compiled::new(&expr, layout, &no_scalar).unwrap()
+            Compiled::new(&expr, layout, &NoOutside).unwrap()
         };
         let keys = self.keys.iter().map(|&it| compile(it)).collect();
         let spec = |it: &Aggregate| AggregateSpec {
@@ -68,7 +68,7 @@ impl Query {
         let rows: usize = batches.iter().map(|it| it.rows).sum();
         let mut sink = AggregateSink::new(keys, arguments, specs, slots)?.expecting(rows as f64);
         if let Some(condition) = having {
-            sink = sink.having(condition);
+            sink = sink.having(condition, types::Zone::utc());
         }
         for (number, batch) in batches.iter().enumerate() {
             sink.consume(batch.clone(), &context(number * 7 / 3 % slots))?;

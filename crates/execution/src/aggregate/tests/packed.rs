@@ -61,7 +61,7 @@ fn grouped(
     packed: bool,
 ) -> (Vec<Vec<Value>>, usize) {
     let layout = source.layout();
-    let compile = |it: &Expr| Compiled::new(it, layout, &no_scalar).unwrap();
+    let compile = |it: &Expr| Compiled::new(it, layout, &NoOutside).unwrap();
     let mut specs = vec![AggregateSpec {
         function: AggregateFunction::Count,
         argument: None,
@@ -92,7 +92,7 @@ fn grouped(
     let (keys, sums) = (keys.iter().map(compile).collect(), sums.iter().map(compile).collect());
     let mut sink = AggregateSink::new(keys, sums, specs, 2).unwrap();
     if let Some(having) = having {
-        sink = sink.having(having);
+        sink = sink.having(having, types::Zone::utc());
     }
     let mut taken = 0;
     for range in source.ranges() {

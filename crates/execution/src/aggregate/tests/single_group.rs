@@ -45,7 +45,7 @@ fn of_all(
     arguments: &[Expr],
     packed: bool,
 ) -> (Vec<Vec<Value>>, usize) {
-    let compile = |it: &Expr| Compiled::new(it, source.layout(), &no_scalar).unwrap();
+    let compile = |it: &Expr| Compiled::new(it, source.layout(), &NoOutside).unwrap();
     let arguments = arguments.iter().map(compile).collect();
     let sink = AggregateSink::new(Vec::new(), arguments, specs.to_vec(), 2).unwrap();
     let mut taken = 0;

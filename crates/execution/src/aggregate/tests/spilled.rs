@@ -26,7 +26,7 @@ fn partitions_that_do_not_fit_are_cut_again() {
     };
     let compile = |place: usize| {
         let expr = Expr::column(place, DataType::BigInt);
-        Compiled::new(&expr, &layout, &no_scalar).unwrap()
+        Compiled::new(&expr, &layout, &NoOutside).unwrap()
     };
     let spec = AggregateSpec {
         function: Sum,

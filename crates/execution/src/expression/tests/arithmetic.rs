@@ -65,7 +65,7 @@ fn bounds_decide_the_width() {
             nullable: false,
         };
         let layout = vec![shape.clone(), shape];
-        let compiled = Compiled::new(expr, &layout, &no_scalar).unwrap();
+        let compiled = Compiled::new(expr, &layout, &NoOutside).unwrap();
         (matches!(compiled.shape().representation, Representation::I64), compiled.is_fallible())
     };
     let price = decimal(15, 2);
@@ -215,7 +215,7 @@ fn text_converts() {
     for (value, to, expected) in cases {
         assert_eq!(constant(&cast(text(value), to)), expected, "{value} as {to}");
     }
-    let error = crate::expression::evaluate_row(&cast(text("abc"), INTEGER), &no_scalar);
+    let error = crate::expression::evaluate_row(&cast(text("abc"), INTEGER), &NoOutside);
     assert!(error.unwrap_err().message.contains("\"abc\""));
 }
 

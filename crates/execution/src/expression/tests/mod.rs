@@ -7,22 +7,18 @@ mod oracle;
 mod random;
 mod texts;
 
-use plan::{BinaryOperator, Expr, ExprKind, PipelineId, UnaryOperator};
+use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
 use stdx::sync::Arc;
-use types::{DataType, SqlError, SqlResult, Value};
+use types::{DataType, SqlResult, Value};
 
-use super::Compiled;
 use super::vectors::vector_of;
+use super::{Compiled, NoOutside};
 use crate::{Batch, Bitmap, ColumnShape, Layout, Values, Vector};
 
 pub(super) const INTEGER: DataType = DataType::Integer;
 pub(super) const BIGINT: DataType = DataType::BigInt;
 pub(super) const TEXT: DataType = DataType::Text;
 pub(super) const BOOLEAN: DataType = DataType::Boolean;
-
-pub(super) fn no_scalar(_: PipelineId) -> SqlResult<Value> {
-    Err(SqlError::internal("no scalar here"))
-}
 
 pub(super) fn decimal(precision: u8, scale: u8) -> DataType {
     DataType::Decimal { precision, scale }
@@ -87,7 +83,7 @@ pub(super) fn batch_of(columns: Vec<(ColumnShape, Arc<Vector>)>) -> (Layout, Bat
 
 /// All values of an expression.
 pub(super) fn evaluate(expr: &Expr, layout: &Layout, batch: &Batch) -> SqlResult<Vec<Value>> {
-    let compiled = Compiled::new(expr, layout, &no_scalar)?;
+    let compiled = Compiled::new(expr, layout, &NoOutside)?;
     let vector = compiled.evaluate(batch)?;
     let shape = compiled.shape();
     assert_eq!(vector.values.len(), batch.rows, "{expr:?}");
@@ -97,7 +93,7 @@ pub(super) fn evaluate(expr: &Expr, layout: &Layout, batch: &Batch) -> SqlResult
 
 /// The value of an expression without columns, or the SQLSTATE.
 pub(super) fn constant(expr: &Expr) -> Result<Value, &'static str> {
-    super::evaluate_row(expr, &no_scalar).map_err(|it| it.state.0)
+    super::evaluate_row(expr, &NoOutside).map_err(|it| it.state.0)
 }
 
 /// Values of an expression over one column, or the SQLSTATE.
@@ -113,10 +109,10 @@ pub(super) fn over(
 #[test]
 fn a_bare_column_is_not_copied() {
     let (layout, batch) = batch_of(vec![computed(&[Value::Integer(1)], INTEGER)]);
-    let compiled = Compiled::new(&Expr::column(0, INTEGER), &layout, &no_scalar).unwrap();
+    let compiled = Compiled::new(&Expr::column(0, INTEGER), &layout, &NoOutside).unwrap();
     assert!(Arc::ptr_eq(&compiled.evaluate(&batch).unwrap(), &batch.columns[0]));
     assert_eq!((compiled.columns(), compiled.constant()), (&[0][..], None));
-    assert!(Compiled::new(&Expr::column(1, INTEGER), &layout, &no_scalar).is_err());
+    assert!(Compiled::new(&Expr::column(1, INTEGER), &layout, &NoOutside).is_err());
 }
 
 #[test]
@@ -143,7 +139,7 @@ fn and_or_follow_three_valued_logic() {
         let expr = binary(operator, Expr::column(0, BOOLEAN), Expr::column(1, BOOLEAN), BOOLEAN);
         let values = evaluate(&expr, &layout, &batch).unwrap();
         let mut rows = Vec::new();
-        let compiled = Compiled::new(&expr, &layout, &no_scalar).unwrap();
+        let compiled = Compiled::new(&expr, &layout, &NoOutside).unwrap();
         compiled.select(&batch, &mut rows).unwrap();
         let wanted: Vec<u32> =
             (0..9).filter(|&it| values[it as usize] == Value::Boolean(true)).collect();
@@ -222,18 +218,18 @@ fn constant_rows_are_as_narrow_as_their_values() {
         vec![null(BIGINT), number(big, 38, 0), null(DataType::Null)],
     ];
     let types = [INTEGER, decimal(38, 0), TEXT];
-    let (layout, batches) = super::constant_rows(&types, &rows, &no_scalar).unwrap();
+    let (layout, batches) = super::constant_rows(&types, &rows, &NoOutside).unwrap();
     assert_eq!((batches.len(), batches[0].rows), (1, 2));
     assert_eq!(layout[0].bounds, Some((1, 1)));
     assert!(layout[0].nullable && !layout[1].nullable);
     assert_eq!(batches[0].columns[1].values, Values::I128(vec![5, big]));
     assert_eq!(batches[0].columns[2].value(&layout[2], 1), Value::Null);
     let rows: Vec<_> = (0..5000).map(|it| vec![int(it)]).collect();
-    let (_, batches) = super::constant_rows(&[BIGINT], &rows, &no_scalar).unwrap();
+    let (_, batches) = super::constant_rows(&[BIGINT], &rows, &NoOutside).unwrap();
     assert_eq!(batches.iter().map(|it| it.rows).collect::<Vec<_>>(), [4096, 904]);
-    let (layout, batches) = super::constant_rows(&[], &[vec![]], &no_scalar).unwrap();
+    let (layout, batches) = super::constant_rows(&[], &[vec![]], &NoOutside).unwrap();
     assert_eq!((layout.len(), batches[0].rows), (0, 1));
-    let overflow = super::constant_rows(&[INTEGER], &[vec![int(1 << 40)]], &no_scalar);
+    let overflow = super::constant_rows(&[INTEGER], &[vec![int(1 << 40)]], &NoOutside);
     assert_eq!(overflow.unwrap_err().state.0, "22003");
 }
 
@@ -264,7 +260,7 @@ fn a_chain_as_long_as_may_be_is_compiled_evaluated_and_dropped_on_a_small_stack(
             for expr in [sum, casts, tests] {
                 let levels = expr.levels();
                 assert!(levels > links);
-                let compiled = Compiled::new(&expr, &layout, &no_scalar).unwrap();
+                let compiled = Compiled::new(&expr, &layout, &NoOutside).unwrap();
                 assert_eq!(compiled.evaluate(&batch).unwrap().values.len(), batch.rows);
                 drop(compiled);
                 with_levels(levels, || drop(expr));

@@ -290,7 +290,7 @@ fn check(seed: u64, input: &Input, expr: &Expr) -> bool {
         }
     }
     if expr.data_type == BOOLEAN {
-        let compiled = Compiled::new(expr, &input.layout, &no_scalar).unwrap();
+        let compiled = Compiled::new(expr, &input.layout, &NoOutside).unwrap();
         let mut rows = Vec::new();
         compiled.select(&input.batch, &mut rows).unwrap();
         let holds = |it: &u32| found[*it as usize] == Value::Boolean(true);

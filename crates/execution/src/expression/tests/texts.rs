@@ -47,7 +47,7 @@ fn check(make: impl Fn(Expr) -> Expr, expected: &[Value]) {
         let values = evaluate(&expr, &layout, &batch).unwrap();
         assert_eq!(values, expected, "{expr:?} on {:?}", shape.representation);
         if expr.data_type == BOOLEAN {
-            let compiled = Compiled::new(&expr, &layout, &no_scalar).unwrap();
+            let compiled = Compiled::new(&expr, &layout, &NoOutside).unwrap();
             let mut rows = Vec::new();
             compiled.select(&batch, &mut rows).unwrap();
             let holds = |it: &u32| expected[*it as usize] == Value::Boolean(true);
@@ -178,7 +178,7 @@ fn large_dictionaries_are_computed_once_enough_rows_came() {
     let codes: Vec<Option<u32>> = (0..4000).map(|it| Some(it * 7 % 6000)).collect();
     let (layout, batch) = batch_of(vec![coded(&words, &codes)]);
     let expr = Expr::predicate(BinaryOperator::Less, Expr::column(0, TEXT), text("3000"));
-    let compiled = Compiled::new(&expr, &layout, &no_scalar).unwrap();
+    let compiled = Compiled::new(&expr, &layout, &NoOutside).unwrap();
     let mut answers = Vec::new();
     for _ in 0..3 {
         let mut rows = Vec::new();

@@ -24,7 +24,7 @@ fn by_node(right: &Side, how: Build<'_>, left: &Side, plan: &Join, slots: usize)
     let build = exchanged_side(right, how, &team, on_nodes, exchange);
     assert_eq!(build.of_part(0).len() == 3, may && build.rows() > 0);
     let operator =
-        ProbeOperator::new(plan, build.clone(), (&left.layout, None), &no_scalar, slots).unwrap();
+        ProbeOperator::new(plan, build.clone(), (&left.layout, None), &NoOutside, slots).unwrap();
     let (layout, batches) = run(&operator, left, &team, on_nodes);
     Joined(build, layout, batches)
 }
@@ -50,7 +50,7 @@ fn fetched(team: &dyn Team, context: impl Fn(usize) -> WorkContext) -> Vec<Vec<C
     let mut plan = join(JoinKind::Inner, &left.layout, &[0], 0);
     plan.numbers = true;
     let operator =
-        ProbeOperator::new(&plan, build.clone(), (&left.layout, None), &no_scalar, 3).unwrap();
+        ProbeOperator::new(&plan, build.clone(), (&left.layout, None), &NoOutside, 3).unwrap();
     let (layout, batches) = run(&operator, &left, team, context);
     let numbered = Side { layout, batches };
     let fetch = Fetch { build: PipelineId(0), row: 1, payload: vec![0] };

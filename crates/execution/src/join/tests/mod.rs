@@ -15,10 +15,12 @@ mod team;
 use plan::{Expr, Join, JoinKind, PipelineId};
 use scheduler::CancelToken;
 use stdx::sync::{Arc, Mutex};
-use types::{DataType, SqlError, SqlResult, Value};
+use types::{DataType, SqlResult, Value};
 
 use self::oracle::{Cell, cells};
 use self::team::Serial;
+use crate::expression::NoOutside;
+
 use super::{BuildSide, BuildSink, JoinTable, ProbeOperator, Structure, rows_by_match};
 use crate::exchange::Exchange;
 use crate::expression::Compiled;
@@ -72,10 +74,6 @@ fn numbers(values: impl IntoIterator<Item = i64>) -> (ColumnShape, Vector) {
     integers(&values.into_iter().map(Some).collect::<Vec<_>>())
 }
 
-fn no_scalar(_: PipelineId) -> SqlResult<Value> {
-    Err(SqlError::internal("no scalars here"))
-}
-
 fn columns(layout: &Layout, which: &[usize]) -> Vec<Expr> {
     which.iter().map(|&it| Expr::column(it, layout[it].data_type)).collect()
 }
@@ -115,7 +113,7 @@ fn exchanged_side(
     let compile = |which: &[usize]| -> Vec<Compiled> {
         columns(&side.layout, which)
             .iter()
-            .map(|it| Compiled::new(it, &side.layout, &no_scalar).unwrap())
+            .map(|it| Compiled::new(it, &side.layout, &NoOutside).unwrap())
             .collect()
     };
     let (keys, payload) = (compile(how.keys), compile(how.payload));
@@ -147,7 +145,7 @@ fn operator(
     slots: usize,
 ) -> SqlResult<ProbeOperator> {
     let build = Arc::new(BuildSide::whole(table.clone()));
-    ProbeOperator::new(join, build, (&side.layout, None), &no_scalar, slots)
+    ProbeOperator::new(join, build, (&side.layout, None), &NoOutside, slots)
 }
 
 /// Runs the operator over all batches; checks what every batch must fulfil.

@@ -20,7 +20,7 @@ fn in_files(right: &Side, how: Build<'_>, left: &Side, plan: &Join, slots: usize
     assert_eq!(build.of_part(0).is_empty(), spills);
     drop(rest);
     let operator =
-        ProbeOperator::new(plan, build.clone(), (&left.layout, None), &no_scalar, slots).unwrap();
+        ProbeOperator::new(plan, build.clone(), (&left.layout, None), &NoOutside, slots).unwrap();
     let (layout, batches) = run(&operator, left, &team, |slot| team.context(slot));
     Joined(build, layout, batches)
 }
