@@ -101,6 +101,7 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     from_first::complete(&mut tokens);
     let likes = like_words::take(&mut tokens)?;
     let has_rows = view_words::take_data(&mut tokens);
+    let check_option = view_words::take_check_option(&mut tokens);
     let deferrable = transactions::take_deferrable(&mut tokens);
     let known = statements.len();
     parse_one(tokens, copy_options, statements)?;
@@ -109,6 +110,9 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
             return Err(unsupported("LIKE in CREATE TABLE .. AS"));
         };
         *said = likes;
+    }
+    if let Some(Statement::CreateView { check, .. }) = statements.get_mut(known) {
+        *check = check_option;
     }
     if !has_rows {
         for it in &mut statements[known..] {

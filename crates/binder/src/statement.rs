@@ -3,7 +3,7 @@
 use std::fmt;
 
 use sqlparser::ast;
-use types::{DataType, LockMode, LockWait, MacroDefinition, OnCommit, Value};
+use types::{CheckOption, DataType, LockMode, LockWait, MacroDefinition, OnCommit, Value};
 
 use crate::column_definition::ColumnDefinition;
 use crate::constraint::{Constraints, IndexItem};
@@ -285,6 +285,8 @@ pub enum Statement {
         if_not_exists: bool,
         /// Of a materialized view, whether it is filled at once.
         materialized: Option<bool>,
+        /// What is asked of rows that are changed through it.
+        check: Option<CheckOption>,
     },
     /// REFRESH MATERIALIZED VIEW.
     RefreshView {

@@ -3,7 +3,7 @@
 use sqlparser::ast;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
-use types::{SqlError, SqlResult, SqlState, names};
+use types::{CheckOption, SqlError, SqlResult, SqlState, names};
 
 use crate::cursor::Cursor;
 use crate::statement::{ParsedQuery, Statement};
@@ -12,10 +12,6 @@ use crate::syntax::{ident, unsupported};
 /// What the parser does not know: ALTER VIEW, and what may stand around the query of a view.
 pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>> {
     let mut cursor = Cursor::new(tokens);
-    if cursor.sees(&["CREATE"]) {
-        refuse_check_option(cursor, tokens)?;
-        return Ok(None);
-    }
     if cursor.take_all(&["REFRESH", "MATERIALIZED", "VIEW"]) {
         cursor.take("CONCURRENTLY");
         let name = cursor.relation()?;
@@ -98,16 +94,24 @@ pub(crate) fn recursive(tokens: &mut Vec<TokenWithSpan>) {
     tokens.remove(word);
 }
 
-/// WITH CHECK OPTION, behind the query.
-fn refuse_check_option(mut cursor: Cursor<'_>, tokens: &[TokenWithSpan]) -> SqlResult<()> {
+/// Takes WITH CHECK OPTION from the end of CREATE VIEW.
+pub(crate) fn take_check_option(tokens: &mut Vec<TokenWithSpan>) -> Option<CheckOption> {
+    let mut cursor = Cursor::new(tokens);
     cursor.take("CREATE");
     cursor.take_all(&["OR", "REPLACE"]);
     let is_view = ["VIEW", "TEMP", "TEMPORARY", "RECURSIVE"].iter().any(|it| cursor.sees(&[it]));
-    let ends = tokens.len().checked_sub(2).map(|it| Cursor::new(&tokens[it..]));
-    if is_view && ends.is_some_and(|it| it.sees(&["CHECK", "OPTION"])) {
-        return Err(unsupported("WITH CHECK OPTION of a view"));
-    }
-    Ok(())
+    let forms = [
+        (&["WITH", "LOCAL", "CHECK", "OPTION"][..], CheckOption::Local),
+        (&["WITH", "CASCADED", "CHECK", "OPTION"], CheckOption::Cascaded),
+        (&["WITH", "CHECK", "OPTION"], CheckOption::Cascaded),
+    ];
+    let found = forms.iter().filter(|_| is_view).find_map(|(words, option)| {
+        let at = tokens.len().checked_sub(words.len())?;
+        Cursor::new(&tokens[at..]).sees(words).then_some((at, *option))
+    });
+    let (at, option) = found?;
+    tokens.truncate(at);
+    Some(option)
 }
 
 pub(crate) fn create_view(view: ast::CreateView) -> SqlResult<Statement> {
@@ -156,5 +160,6 @@ pub(crate) fn create_view(view: ast::CreateView) -> SqlResult<Statement> {
         or_replace,
         if_not_exists,
         materialized: materialized.then_some(true),
+        check: None,
     })
 }

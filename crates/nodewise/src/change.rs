@@ -370,6 +370,10 @@ fn check(table: &str, of: &RowCheck, truth: &ArrayRef) -> SqlResult<()> {
                 format!("new row for relation \"{own}\" violates check constraint \"{name}\"");
             SqlError::new(SqlState::CHECK_VIOLATION, message).of_constraint(table, name)
         }
+        RowCheck::View(name) => {
+            let message = format!("new row violates check option for view \"{name}\"");
+            SqlError::new(SqlState("44000"), message)
+        }
         RowCheck::Domain { domain, constraint } => SqlError::outside_domain(domain, constraint),
         RowCheck::NotNull { domain } => SqlError::null_of_domain(domain),
     })

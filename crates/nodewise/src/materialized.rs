@@ -23,11 +23,11 @@ impl Session {
         with_data: bool,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        let NewView { name, columns, query, or_replace, if_not_exists } = new;
+        let NewView { name, columns, query, or_replace, if_not_exists, check } = new;
         self.write_alone(cancel)?;
         self.wait_for_place()?;
-        if or_replace || names::is_temporary(&name) {
-            let message = "syntax error: a materialized view is neither replaced nor temporary";
+        if or_replace || check.is_some() || names::is_temporary(&name) {
+            let message = "syntax error: a materialized view is neither replaced nor temporary, and has no CHECK OPTION";
             return Err(SqlError::new(SqlState::SYNTAX, message));
         }
         if if_not_exists && self.snapshot().kind_of(&name).is_some() {
@@ -48,8 +48,16 @@ impl Session {
         }
         let table = self.free_table(&name);
         let materialized = Some(Materialized { table: table.clone(), is_populated: with_data });
-        let view =
-            ViewDefinition { id: TableId(0), name, columns, query, levels, uses, materialized };
+        let view = ViewDefinition {
+            id: TableId(0),
+            name,
+            columns,
+            query,
+            levels,
+            uses,
+            materialized,
+            check: None,
+        };
         let schema = schema_of(&view);
         let design = TableDesign::placed(self.settings.default_placement.clone());
         let count = match with_data {

@@ -251,8 +251,9 @@ impl Session {
                 or_replace,
                 if_not_exists,
                 materialized,
+                check,
             } => {
-                let new = NewView { name, columns, query, or_replace, if_not_exists };
+                let new = NewView { name, columns, query, or_replace, if_not_exists, check };
                 match materialized {
                     None => self.create_view(new, cancel),
                     Some(with_data) => self.create_materialized(new, with_data, cancel),

@@ -4,13 +4,13 @@
 //! there.
 
 use binder::ParsedQuery;
-use binder::bind::{BoundView, Environment, bind_view};
+use binder::bind::{BoundView, Environment, bind_view, is_changeable};
 use binder::view_text::with_relation_renamed;
 use stdx::sync::Arc;
 use storage::CatalogSnapshot;
 use types::{
-    CatalogView, DataType, ObjectKind, SqlError, SqlResult, SqlState, TableId, UsedRelation,
-    ViewDefinition, names,
+    CatalogView, CheckOption, DataType, ObjectKind, SqlError, SqlResult, SqlState, TableId,
+    UsedRelation, ViewDefinition, names,
 };
 
 use crate::answer::done;
@@ -29,11 +29,12 @@ pub(crate) struct NewView {
     pub query: ParsedQuery,
     pub or_replace: bool,
     pub if_not_exists: bool,
+    pub check: Option<CheckOption>,
 }
 
 impl Session {
     pub(crate) fn create_view(&mut self, new: NewView, cancel: &CancelToken) -> SqlResult<Answer> {
-        let NewView { name, columns, query, or_replace, if_not_exists } = new;
+        let NewView { name, columns, query, or_replace, if_not_exists, check } = new;
         self.write_alone(cancel)?;
         let snapshot = self.snapshot();
         if if_not_exists && snapshot.kind_of(&name).is_some() {
@@ -52,6 +53,10 @@ impl Session {
         }
         let BoundView { query, levels, columns, uses, .. } =
             self.bound_view(&query, &columns, cancel)?;
+        if check.is_some() && !is_changeable(&query, &StatementCatalog::new(self))? {
+            let message = "WITH CHECK OPTION is supported only on automatically updatable views";
+            return Err(SqlError::unsupported(message));
+        }
         let is_above = uses.iter().any(|it| names::is_temporary(&it.name));
         if is_above && !names::is_temporary(&name) {
             // What it is made of goes with the session, and so does it.
@@ -69,6 +74,7 @@ impl Session {
                 levels,
                 uses,
                 materialized,
+                check,
             })?;
             return Ok(done("CREATE VIEW"));
         }
@@ -81,7 +87,16 @@ impl Session {
             }
         }
         let (id, materialized) = (TableId(0), None);
-        self.put_own_view(ViewDefinition { id, name, columns, query, levels, uses, materialized })?;
+        self.put_own_view(ViewDefinition {
+            id,
+            name,
+            columns,
+            query,
+            levels,
+            uses,
+            materialized,
+            check,
+        })?;
         Ok(done("CREATE VIEW"))
     }
 

@@ -46,7 +46,7 @@ pub use role::{Membership, Role, RoleId};
 pub use sequence::{SequenceDefinition, SequenceOwner, SequencePosition};
 pub use user_type::{Domain, DomainCheck, UserType};
 pub use value::Value;
-pub use view::{Materialized, UsedRelation, ViewDefinition};
+pub use view::{CheckOption, Materialized, UsedRelation, ViewDefinition};
 pub use whole::Whole;
 pub use zone::Zone;
 

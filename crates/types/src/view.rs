@@ -23,6 +23,27 @@ pub struct ViewDefinition {
     pub uses: Vec<UsedRelation>,
     /// Where its rows are kept, of one that is materialized.
     pub materialized: Option<Materialized>,
+    /// What is asked of rows that are changed through it.
+    pub check: Option<CheckOption>,
+}
+
+/// WITH CHECK OPTION: rows that come through a view must be rows of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CheckOption {
+    /// Of it alone, and of those below that say so themselves.
+    Local,
+    /// Of all that it is made of, too.
+    Cascaded,
+}
+
+impl CheckOption {
+    /// As information_schema and SQL have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Local => "LOCAL",
+            Self::Cascaded => "CASCADED",
+        }
+    }
 }
 
 /// The rows of a materialized view.

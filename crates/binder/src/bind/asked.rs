@@ -100,10 +100,27 @@ impl AskedScan {
 #[derive(Debug)]
 pub(super) struct AskedTarget {
     pub(super) id: TableId,
-    pub(super) table: Arc<TableInfo>,
+    pub(super) name: String,
+    /// What its columns are called, by their places in the table, and behind them those that a view computes; empty where they are
+    /// not seen.
+    pub(super) names: Vec<String>,
     pub(super) columns: AskedColumns,
+    /// The relations that are changed through it, if it is a view.
+    pub(super) below: Vec<AskedBelow>,
     /// The attributes that stand for columns, with the places of these; one may stand for several.
     pub(super) places: BTreeSet<(Attr, usize)>,
+}
+
+/// A relation that is changed through a view, on behalf of whose owner.
+#[derive(Clone, Debug)]
+pub(super) struct AskedBelow {
+    pub(super) id: TableId,
+    pub(super) name: String,
+    pub(super) view: String,
+    /// What its columns are called, by their places in the table.
+    pub(super) names: Vec<String>,
+    /// Its columns that the view names.
+    pub(super) used: Vec<String>,
 }
 
 /// What binding keeps for it.

@@ -5,7 +5,8 @@ use stdx::sync::Arc;
 use types::{Privileges, TableId, TableInfo, names};
 
 use super::Binder;
-use super::asked::{Asked, AskedColumns, AskedRelation, AskedScan, AskedTarget};
+use super::asked::{Asked, AskedBelow, AskedColumns, AskedRelation, AskedScan, AskedTarget};
+use super::changed_view::{ChangedView, places_in_table};
 use super::scope::Named;
 
 /// Where the notes of a view begin, and what was named around it.
@@ -85,18 +86,36 @@ impl Binder<'_> {
         }
     }
 
-    /// A table is changed whose columns begin with an attribute; who names one of them reads it.
-    pub(super) fn ask_target(&mut self, table: &Arc<TableInfo>, base: Attr) {
+    /// A table is changed whose columns begin with an attribute, or a view of it; who names one of them reads it.
+    pub(super) fn ask_target(&mut self, table: &Arc<TableInfo>, base: Attr, is_view: bool) {
+        let views = if is_view { &self.rules.views[..] } else { &[] };
+        let first = views.first().map(|it| &it.view);
+        let id = first.map_or(table.id, |it| it.id);
         // One that was noted before is another whose rows are locked, unless it is the same once more.
-        let known = self.asking.target.take().filter(|it| it.id == table.id);
+        let known = self.asking.target.take().filter(|it| it.id == id);
         let mut target = known.unwrap_or_else(|| AskedTarget {
-            id: table.id,
-            table: table.clone(),
+            id,
+            name: first.map_or_else(|| table.name.clone(), |it| it.name.clone()),
+            names: names_by_place(views, table),
             columns: AskedColumns::default(),
             places: Default::default(),
+            below: below(views, table),
         });
         target.places.extend((0..table.columns.len()).map(|it| (base + it, it)));
         self.asking.target = Some(target);
+    }
+
+    /// Columns that a view computes stand for themselves.
+    pub(super) fn ask_computed(&mut self, columns: &[Named], computed: Vec<Attr>) {
+        let Some(target) = &mut self.asking.target else { return };
+        for column in columns.iter().filter(|it| computed.contains(&it.attr)) {
+            let known = target.names.iter().position(|it| *it == column.name);
+            let place = known.unwrap_or_else(|| {
+                target.names.push(column.name.clone());
+                target.names.len() - 1
+            });
+            target.places.insert((column.attr, place));
+        }
     }
 
     /// Other attributes that are its columns, in their order.
@@ -113,14 +132,14 @@ impl Binder<'_> {
 
     /// A column of it is given to new rows, set, or read without being named.
     pub(super) fn ask_of_column(&mut self, right: Privileges, place: usize) {
-        let Some(AskedTarget { table, columns, .. }) = &mut self.asking.target else { return };
-        let Some(column) = table.columns.get(place) else { return };
+        let Some(AskedTarget { names, columns, .. }) = &mut self.asking.target else { return };
+        let Some(name) = names.get(place).filter(|it| !it.is_empty()) else { return };
         let list = match right {
             Privileges::INSERT => &mut columns.inserted,
             Privileges::UPDATE => &mut columns.updated,
             _ => &mut columns.selected,
         };
-        AskedColumns::note(list, &column.name);
+        AskedColumns::note(list, name);
     }
 
     /// A column is named.
@@ -150,14 +169,66 @@ impl Binder<'_> {
     pub(super) fn all_asked(&mut self) -> Asked {
         self.resolve_columns();
         let (target, rights) = (self.asking.target.take(), self.asking.rights);
-        if let Some(AskedTarget { id, table, columns, .. }) = target
+        if let Some(target) = target
             && !rights.is_empty()
         {
+            let through = target.below.iter().map(|it| it.asked(&target, rights));
+            self.asking.asked.relations.extend(through);
+            let AskedTarget { id, name, columns, .. } = target;
             // It is told of first, as in PostgreSQL.
-            let name = table.name.clone();
             let first = AskedRelation { id, name, rights, view: None, columns };
             self.asking.asked.relations.insert(0, first);
         }
         std::mem::take(&mut self.asking.asked)
+    }
+}
+
+/// What the columns of a table are called by a statement that changes it through views.
+fn names_by_place(views: &[ChangedView], table: &TableInfo) -> Vec<String> {
+    if views.is_empty() {
+        return table.columns.iter().map(|it| it.name.clone()).collect();
+    }
+    let mut names = vec![String::new(); table.columns.len()];
+    for (name, place) in places_in_table(views) {
+        if let Some(own) = place.and_then(|it| names.get_mut(it)).filter(|it| it.is_empty()) {
+            *own = name;
+        }
+    }
+    names
+}
+
+/// What is changed through views.
+fn below(views: &[ChangedView], table: &TableInfo) -> Vec<AskedBelow> {
+    let each = |(number, it): (usize, &ChangedView)| {
+        let rest = &views[number + 1..];
+        let next = rest.first().map(|it| &it.view);
+        let name = next.map_or(&table.name, |it| &it.name);
+        let used = it.view.uses.iter().find(|it| it.name == *name);
+        AskedBelow {
+            id: next.map_or(table.id, |it| it.id),
+            name: name.clone(),
+            view: it.view.name.clone(),
+            names: names_by_place(rest, table),
+            used: used.map_or_else(Vec::new, |it| it.columns.clone()),
+        }
+    };
+    views.iter().enumerate().map(each).collect()
+}
+
+impl AskedBelow {
+    /// The rights that the owner of the view needs: those that are asked of the target, and to read all that the view names.
+    fn asked(&self, target: &AskedTarget, rights: Privileges) -> AskedRelation {
+        let place = |name: &String| target.names.iter().position(|it| it == name);
+        let own = |list: &[String]| {
+            let names = list.iter().filter_map(place).filter_map(|it| self.names.get(it));
+            names.filter(|it| !it.is_empty()).cloned().collect()
+        };
+        let columns = AskedColumns {
+            selected: self.used.clone(),
+            inserted: own(&target.columns.inserted),
+            updated: own(&target.columns.updated),
+        };
+        let (id, name, view) = (self.id, self.name.clone(), Some(self.view.clone()));
+        AskedRelation { id, name, rights, view, columns }
     }
 }

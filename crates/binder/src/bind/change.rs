@@ -11,6 +11,7 @@ use types::{DataType, Privileges, SqlError, SqlResult, SqlState, TableInfo, name
 
 use super::asked::Asked;
 use super::change_rules::{KeyOfRow, TargetRules, check_plain};
+use super::changed_view::places_in_table;
 use super::coercion::{fold_cast, name_of};
 use super::comparison::assigned_row;
 use super::domain_rules::RowCheck;
@@ -192,6 +193,8 @@ pub(super) struct Target {
     schema: Option<String>,
     /// The attribute of its first column.
     pub(super) base: Attr,
+    /// The columns of the view through which it is changed, with their places in the table; none where there is no view.
+    pub(super) views: Vec<(String, Option<usize>)>,
 }
 
 impl Target {
@@ -208,13 +211,24 @@ impl Target {
         let Some(named) = part.as_ident() else {
             return Err(unsupported("this as what is assigned to", column));
         };
-        let place = self.table.columns.iter().position(|it| is_named(named, &it.name));
+        let stored = self.table.columns.iter();
+        let place = match self.views.iter().find(|it| is_named(named, &it.0)) {
+            Some((_, Some(place))) => Some(*place),
+            Some((name, None)) => {
+                let message = format!("cannot change column \"{name}\" of view \"{}\"", self.name);
+                let detail =
+                    "View columns that are not columns of their base relation are not updatable.";
+                return Err(at(SqlError::unsupported(message).with_detail(detail), &Name(named)));
+            }
+            None if self.views.is_empty() => {
+                stored.enumerate().find(|it| is_named(named, &it.1.name)).map(|it| it.0)
+            }
+            None => None,
+        };
         place.ok_or_else(|| {
-            let message = format!(
-                "column \"{}\" of relation \"{}\" does not exist",
-                ident(named),
-                self.table.name
-            );
+            let of = if self.views.is_empty() { &self.table.name } else { &self.name };
+            let message =
+                format!("column \"{}\" of relation \"{of}\" does not exist", ident(named));
             at(SqlError::new(SqlState::UNDEFINED_COLUMN, message), &Name(named))
         })
     }
@@ -243,11 +257,16 @@ impl<'a> Binder<'a> {
         if schema.as_ref().is_some_and(|it| it.eq_ignore_ascii_case("nodewise")) {
             return refused("the view");
         }
-        if let Some(view) = self.environment.catalog.view(schema.as_deref(), &ident(table)) {
-            return Err(at(super::view::no_change(&view)?, named));
+        let view = self.environment.catalog.view(schema.as_deref(), &ident(table));
+        let through = self.rules.views.first().zip(self.rules.views.last());
+        let (rel, frame) = match (&view, through) {
+            (None, _) => self.table(schema.as_deref(), &ident(table)),
+            (Some(view), Some((first, last))) if first.view.name == view.name => {
+                self.table(last.of.0.as_deref(), &last.of.1)
+            }
+            (Some(view), _) => Err(super::view::no_change(view)),
         }
-        let (rel, frame) =
-            self.table(schema.as_deref(), &ident(table)).map_err(|it| at(it, named))?;
+        .map_err(|it| at(it, named))?;
         let Rel::Scan(ScanRel { table, base, filters, rows }) = rel else {
             return Err(SqlError::internal("a table that is changed is not scanned"));
         };
@@ -255,14 +274,18 @@ impl<'a> Binder<'a> {
             return Err(unsupported("a change of a table without columns", named));
         }
         self.ask_schema(schema.as_deref());
-        self.ask_target(&table, base);
+        self.ask_target(&table, base, view.is_some());
         let positions = self.attribute(DataType::BigInt, false);
-        let (schema, own) = names::split(&table.name);
+        let (schema, own) = names::split(view.as_ref().map_or(&table.name, |it| &it.name));
         let (schema, name) = match alias {
             Some(alias) => (None, ident(alias)),
             None => (Some(schema), own),
         };
-        let target = Target { table: table.clone(), name, schema, base };
+        let views = match &view {
+            None => Vec::new(),
+            Some(_) => places_in_table(&self.rules.views),
+        };
+        let target = Target { table: table.clone(), name, schema, base, views };
         debug_assert_eq!(
             positions,
             target.position(),
@@ -270,7 +293,7 @@ impl<'a> Binder<'a> {
         );
         let frame = match alias {
             None => frame,
-            Some(_) => target.frame(|place| base + place),
+            Some(_) => target.frame_of(target.columns(|place| base + place)),
         };
         let table = Arc::new(table.with_positions());
         Ok((target, (Rel::Scan(ScanRel { table, base, filters, rows }), frame)))
@@ -294,6 +317,7 @@ impl<'a> Binder<'a> {
             &delete.from;
         let factor = crate::clauses::only_table(tables)?;
         let (target, source) = self.target_of(factor)?;
+        let source = self.shown_rows(&target, source)?;
         let source = match &delete.using {
             Some(others) => self.crossed(source, others)?,
             None => source,
@@ -307,7 +331,7 @@ impl<'a> Binder<'a> {
         self.returning(
             ChangeKind::Delete,
             &target,
-            Answer { rel: level.input, columns },
+            (Answer { rel: level.input, columns }, &target.stored()),
             level.frame,
             delete.returning.as_deref(),
         )
@@ -316,6 +340,7 @@ impl<'a> Binder<'a> {
     fn update(&mut self, update: &'a ast::Update) -> SqlResult<Changed> {
         let factor = crate::clauses::only_table(std::slice::from_ref(&update.table))?;
         let (target, source) = self.target_of(factor)?;
+        let source = self.shown_rows(&target, source)?;
         let source = match &update.from {
             Some(ast::UpdateTableFromKind::AfterSet(others)) => self.crossed(source, others)?,
             _ => source,
@@ -344,9 +369,10 @@ impl<'a> Binder<'a> {
         let (rel, shown) = self.as_stored(rel, &target, &row);
         let (rel, checks) = self.checked(rel, &target, &shown)?;
         let mut frame = level.frame;
-        frame.replace_first(target.columns(|place| shown[place]));
+        let (rel, seen) = self.seen(rel, &target, &shown)?;
+        frame.replace_first(seen);
         let columns = [target.position_output()].into_iter().chain(target.outputs(&row)).collect();
-        let answer = Answer { rel, columns };
+        let answer = (Answer { rel, columns }, &shown[..]);
         let asked = update.returning.as_deref();
         let changed = self.returning(ChangeKind::Update, &target, answer, frame, asked)?;
         Ok(changed.with_checks(checks))
@@ -413,8 +439,8 @@ impl<'a> Binder<'a> {
             return self.on_conflict(insert, on, named, NewRows { rel, row, shown });
         }
         let (rel, checks) = self.checked(rel, &target, &shown)?;
-        let frame = target.frame(|place| shown[place]);
-        let answer = Answer { rel, columns: target.outputs(&row).collect() };
+        let (rel, frame) = self.seen_frame(rel, &target, &shown)?;
+        let answer = (Answer { rel, columns: target.outputs(&row).collect() }, &shown[..]);
         let asked = insert.returning.as_deref();
         let changed = self.returning(ChangeKind::Insert, &target, answer, frame, asked)?;
         Ok(changed.with_checks(checks))
@@ -433,6 +459,10 @@ impl<'a> Binder<'a> {
                 return Err(assigned_twice(SqlState::DUPLICATE_COLUMN, target, place, column));
             }
             places.push(place);
+        }
+        if places.is_empty() && !target.views.is_empty() {
+            // Those behind one that is computed cannot be reached without their names.
+            return Ok(target.views.iter().map_while(|it| it.1).collect());
         }
         if places.is_empty() {
             let shown = |it: &usize| !names::is_hidden(&target.table.columns[*it].name);
@@ -643,7 +673,7 @@ impl<'a> Binder<'a> {
             made.push((attr, truth));
             columns.push((check.clone(), OutputColumn { name: "check".to_owned(), attr }));
         }
-        Ok((mapped(rel, made), columns))
+        self.asked_by_views(mapped(rel, made), target, row, columns)
     }
 }
 
@@ -681,9 +711,13 @@ impl Target {
         Frame::of(Relation { name: Some(names::bare(&self.table.name)), schema: None, columns })
     }
 
-    /// The frame of it alone.
-    pub(super) fn frame(&self, attr: impl Fn(usize) -> Attr) -> Frame {
-        let columns = self.columns(attr);
+    /// The attributes of its columns as they are stored.
+    pub(super) fn stored(&self) -> Vec<Attr> {
+        (0..self.table.columns.len()).map(|it| self.base + it).collect()
+    }
+
+    /// The frame of it alone, of these columns.
+    pub(super) fn frame_of(&self, columns: Columns) -> Frame {
         let (name, schema) = (Some(self.name.clone()), self.schema.clone());
         Frame::of(Relation { name, schema, columns })
     }

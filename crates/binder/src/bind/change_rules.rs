@@ -9,6 +9,7 @@ use types::{
     UniqueKey, names,
 };
 
+use super::changed_view::{ChangedView, place_in_table, places_in_table, views_of};
 use super::domain_rules::{DomainRules, RowCheck};
 use super::scope::is_named;
 use crate::domain_value::with_value;
@@ -38,6 +39,8 @@ pub(super) struct TargetRules {
     generated: Vec<Generated>,
     /// The places in the lists of VALUES where all rows say DEFAULT.
     all_default: Vec<usize>,
+    /// The views through which the table is changed, the one that the statement names first.
+    pub(super) views: Vec<ChangedView>,
 }
 
 /// Those of a table without rules.
@@ -48,6 +51,7 @@ pub(super) static NOTHING: TargetRules = TargetRules {
     identities: Vec::new(),
     generated: Vec::new(),
     all_default: Vec::new(),
+    views: Vec::new(),
 };
 
 impl TargetRules {
@@ -135,9 +139,13 @@ impl TargetRules {
         let (defaults, checks, identities) = (Vec::new(), Vec::new(), Vec::new());
         let all_default = values_of(statement).map_or_else(Vec::new, all_default);
         let (keys, generated) = (Vec::new(), Vec::new());
-        let nothing = Self { defaults, checks, keys, identities, generated, all_default };
+        let views = Vec::new();
+        let mut nothing =
+            Self { defaults, checks, keys, identities, generated, all_default, views };
         let Some((schema, table)) = target_name(statement) else { return Ok(nothing) };
-        let Some(info) = catalog.table(schema.as_deref(), &table) else { return Ok(nothing) };
+        let (views, table) = views_of(schema.as_deref(), &table, catalog)?;
+        nothing.views = views;
+        let Some(info) = table else { return Ok(nothing) };
         let keys = catalog.unique_keys(info.id);
         let Some(rules) = catalog.row_rules(info.id) else { return Ok(Self { keys, ..nothing }) };
         let default = |it: &Option<std::sync::Arc<str>>| it.as_deref().map(kept).transpose();
@@ -172,6 +180,7 @@ impl TargetRules {
             identities: rules.identities.clone(),
             generated: rules.generated.clone(),
             all_default: nothing.all_default,
+            views: nothing.views,
         })
     }
 
@@ -187,7 +196,10 @@ impl TargetRules {
             return Ok(None);
         }
         let Some((schema, table)) = target_name(statement) else { return Ok(None) };
-        let info = catalog.table(schema.as_deref(), &table);
+        let info = match self.views.last() {
+            None => catalog.table(schema.as_deref(), &table),
+            Some(view) => catalog.table(view.of.0.as_deref(), &view.of.1),
+        };
         let mut statement = statement.clone();
         let SetExpr::Insert(ast::Statement::Insert(insert)) = &mut *statement.body else {
             return Ok(None);
@@ -195,6 +207,9 @@ impl TargetRules {
         let overriding = crate::overriding::of(insert);
         let named = insert.columns.iter().map(|it| {
             let name = it.0.last().and_then(|it| it.as_ident())?;
+            if !self.views.is_empty() {
+                return place_in_table(&self.views, name).flatten();
+            }
             let columns = &info.as_ref()?.columns;
             columns.iter().position(|it| is_named(name, &it.name))
         });
@@ -203,13 +218,15 @@ impl TargetRules {
             return Ok(None);
         };
         let all = info.iter().flat_map(|it| it.columns.iter().enumerate());
-        let shown: Vec<usize> =
-            all.filter(|it| !names::is_hidden(&it.1.name)).map(|it| it.0).collect();
+        let shown: Vec<Option<usize>> = match self.views.is_empty() {
+            true => all.filter(|it| !names::is_hidden(&it.1.name)).map(|it| Some(it.0)).collect(),
+            false => places_in_table(&self.views).into_iter().map(|it| it.1).collect(),
+        };
         let takes_next = overriding == Some(Overriding::User);
         for row in &mut rows.rows {
             for (at, value) in row.content.iter_mut().enumerate().filter(|it| is_default(it.1)) {
                 let place = match places.is_empty() {
-                    true => shown.get(at).copied(),
+                    true => shown.get(at).copied().flatten(),
                     false => places.get(at).copied().flatten(),
                 };
                 // The value of an identity is not that of the row, and no number is taken for it.

@@ -87,12 +87,13 @@ impl<'a> Binder<'a> {
         let NewRows { rel, row, shown } = rows;
         let on = self.same_key(&key, &shown, target.base);
         let rel = joined(RelJoin::Left, rel, source.0, on);
-        let excluded = Relation {
-            name: Some("excluded".to_owned()),
-            schema: None,
-            columns: target.columns(|place| shown[place]),
+        let (rel, there) = match target.views.is_empty() {
+            true => (rel, source.1),
+            false => self.seen_frame(rel, &target, &target.stored())?,
         };
-        let frame = source.1.beside(Frame::of(excluded));
+        let (rel, columns) = self.seen(rel, &target, &shown)?;
+        let excluded = Relation { name: Some("excluded".to_owned()), schema: None, columns };
+        let frame = there.beside(Frame::of(excluded));
         let level = Level::new(frame, rel, Clause::Where);
         let ((truth, values), level) = self.in_level(level, |this| {
             let Some(update) = update else {
@@ -116,9 +117,9 @@ impl<'a> Binder<'a> {
         let (rel, read) = self.as_stored(rel, &target, &last);
         let (rel, checks) = self.checked(rel, &target, &read)?;
         let columns = [target.position_output()].into_iter().chain(target.outputs(&last)).collect();
-        let frame = target.frame(|place| read[place]);
-        let changed =
-            self.returning(ChangeKind::Upsert, &target, Answer { rel, columns }, frame, asked)?;
+        let (rel, frame) = self.seen_frame(rel, &target, &read)?;
+        let answer = (Answer { rel, columns }, &read[..]);
+        let changed = self.returning(ChangeKind::Upsert, &target, answer, frame, asked)?;
         Ok(changed.with_checks(checks).with_keys(self, &[key], &shown))
     }
 
@@ -162,9 +163,9 @@ impl<'a> Binder<'a> {
         }
         let (rel, checks) = self.checked(rel, &target, &shown)?;
         let columns = target.outputs(&row).collect();
-        let frame = target.frame(|place| shown[place]);
-        let changed =
-            self.returning(ChangeKind::Insert, &target, Answer { rel, columns }, frame, asked)?;
+        let (rel, frame) = self.seen_frame(rel, &target, &shown)?;
+        let answer = (Answer { rel, columns }, &shown[..]);
+        let changed = self.returning(ChangeKind::Insert, &target, answer, frame, asked)?;
         Ok(changed.with_checks(checks).with_keys(self, keys, &shown))
     }
 
@@ -252,12 +253,16 @@ fn wanted_items(columns: &[ast::Ident], target: &Target) -> SqlResult<(Vec<Strin
     }
     let mut items = Vec::with_capacity(columns.len());
     for column in columns {
-        let known = target.table.columns.iter().find(|it| is_named(column, &it.name));
-        let known = known.ok_or_else(|| {
+        let stored = target.table.columns.iter().position(|it| is_named(column, &it.name));
+        let place = match target.views.iter().find(|it| is_named(column, &it.0)) {
+            Some((_, place)) => *place,
+            None => stored.filter(|_| target.views.is_empty()),
+        };
+        let place = place.ok_or_else(|| {
             let message = format!("column \"{}\" does not exist", ident(column));
             at(SqlError::new(SqlState::UNDEFINED_COLUMN, message), &Name(column))
         })?;
-        items.push(index_words::normalized(&named(&known.name)));
+        items.push(index_words::normalized(&named(&target.table.columns[place].name)));
     }
     Ok((items, Vec::new()))
 }

@@ -7,6 +7,8 @@ use types::{CatalogView, DomainCheck, SqlError, SqlResult, SqlState, names};
 pub enum RowCheck {
     /// A CHECK constraint of the table, by its name.
     Table(String),
+    /// That it is a row of a view through which it comes, by the name of that.
+    View(String),
     /// One of the domain of a column.
     Domain {
         /// The domain.

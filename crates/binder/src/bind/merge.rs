@@ -51,7 +51,8 @@ struct Sides {
 
 impl<'a> Binder<'a> {
     pub(super) fn merge(&mut self, merge: &'a ast::Merge) -> SqlResult<Changed> {
-        let (target, (table, table_frame)) = self.target_of(&merge.table)?;
+        let (target, table) = self.target_of(&merge.table)?;
+        let (table, table_frame) = self.shown_rows(&target, table)?;
         let level = Level::new(Frame::default(), one_row(), Clause::From);
         let ((source, source_frame), _) =
             self.in_level(level, |this| this.factor(&merge.source))?;
@@ -257,9 +258,10 @@ impl<'a> Binder<'a> {
         ];
         let columns = marks.into_iter().chain(target.outputs(&last)).collect();
         let asked = returning_of(merge)?;
-        let frame = source.beside(target.frame(|place| read[place]));
+        let (rel, frame) = self.seen_frame(rel, target, &read)?;
+        let frame = source.beside(frame);
         self.merge_action = Some(action);
-        let answer = Answer { rel, columns };
+        let answer = (Answer { rel, columns }, &read[..]);
         let changed = self.returning(ChangeKind::Merge, target, answer, frame, asked)?;
         Ok(changed.with_checks(checks))
     }

@@ -3,7 +3,7 @@
 use plan::Expr;
 use plan::relation::{Attr, Rel};
 use sqlparser::ast;
-use types::{DataType, SqlResult, names};
+use types::{DataType, SqlResult};
 
 use super::change::{ChangeKind, Changed, Target};
 use super::level::{Clause, Level};
@@ -11,12 +11,12 @@ use super::scope::{Frame, Relation};
 use super::{Answer, Binder, OutputColumn, mapped};
 
 impl<'a> Binder<'a> {
-    /// Adds what RETURNING asks of the rows.
+    /// Adds what RETURNING asks of the rows; `row` are the columns of the table that are left.
     pub(super) fn returning(
         &mut self,
         kind: ChangeKind,
         target: &Target,
-        Answer { rel, mut columns }: Answer,
+        (Answer { rel, mut columns }, row): (Answer, &[Attr]),
         frame: Frame,
         asked: Option<&'a [ast::SelectItem]>,
     ) -> SqlResult<Changed> {
@@ -33,7 +33,7 @@ impl<'a> Binder<'a> {
                 locks: Vec::new(),
             });
         };
-        let (rel, frame) = self.with_sides(kind, target, rel, frame);
+        let (rel, frame) = self.with_sides(kind, target, (rel, row), frame)?;
         let level = Level::new(frame, rel, Clause::Returning);
         let mut items = Vec::new();
         let ((), level) = self.in_level(level, |this| this.listed(asked, true, &mut items))?;
@@ -61,22 +61,13 @@ impl<'a> Binder<'a> {
         &mut self,
         kind: ChangeKind,
         target: &Target,
-        rel: Rel,
+        (rel, row): (Rel, &[Attr]),
         mut frame: Frame,
-    ) -> (Rel, Frame) {
-        let Some(seen) = frame.relation(None, &ast::Ident::with_quote('"', &target.name)) else {
-            return (rel, frame);
-        };
-        // What nobody sees, as the items of an index on expressions, has its place all the same.
-        let seen: Vec<Attr> = seen.columns.iter().map(|it| it.1).collect();
-        let mut seen = seen.into_iter();
-        let stored = target.table.columns.iter().enumerate();
-        let own: Vec<Attr> = stored
-            .map(|(place, column)| match names::is_hidden(&column.name) {
-                true => target.base + place,
-                false => seen.next().unwrap_or(target.base + place),
-            })
-            .collect();
+    ) -> SqlResult<(Rel, Frame)> {
+        if frame.relation(None, &ast::Ident::with_quote('"', &target.name)).is_none() {
+            return Ok((rel, frame));
+        }
+        let own = row.to_vec();
         let mut made = Vec::new();
         let missing = |this: &mut Self, made: &mut Vec<(Attr, Expr)>| -> Vec<Attr> {
             let types: Vec<DataType> = target.table.columns.iter().map(|it| it.data_type).collect();
@@ -87,7 +78,7 @@ impl<'a> Binder<'a> {
             };
             types.into_iter().map(null).collect()
         };
-        let stored: Vec<Attr> = (0..own.len()).map(|it| target.base + it).collect();
+        let stored = target.stored();
         self.ask_columns(own.iter().copied());
         let (old, new) = match kind {
             ChangeKind::Insert => (missing(self, &mut made), own),
@@ -98,10 +89,12 @@ impl<'a> Binder<'a> {
         self.ask_columns(new.iter().copied());
         // What a MERGE leaves of a row that goes is the row.
         let sides = [("old", old), ("new", new)].into_iter();
+        let mut rel = mapped(rel, made);
         for (name, side) in sides.take(if kind == ChangeKind::Merge { 1 } else { 2 }) {
-            let columns = target.columns(|place| side[place]);
+            let columns;
+            (rel, columns) = self.seen(rel, target, &side)?;
             frame.add_aside(Relation { name: Some(name.to_owned()), schema: None, columns });
         }
-        (mapped(rel, made), frame)
+        Ok((rel, frame))
     }
 }

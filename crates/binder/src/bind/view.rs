@@ -95,41 +95,16 @@ fn kept(query: &ast::Query, environment: &Environment<'_>) -> SqlResult<Kept> {
     Ok(Kept { columns, resolved, bound, asked })
 }
 
-/// Why the rows of a view are not changed.
-pub(super) fn no_change(view: &ViewDefinition) -> SqlResult<SqlError> {
+/// That the rows of a view are not changed.
+pub(super) fn no_change(view: &ViewDefinition) -> SqlError {
     let message = format!("cannot change {} \"{}\"", view.kind(), names::bare(&view.name));
-    if view.materialized.is_some() {
-        return Ok(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message)
-            .with_hint("REFRESH MATERIALIZED VIEW computes its rows anew"));
+    match view.materialized {
+        Some(_) => SqlError::new(SqlState::WRONG_OBJECT_TYPE, message)
+            .with_hint("REFRESH MATERIALIZED VIEW computes its rows anew"),
+        None => SqlError::new(SqlState::NOT_IN_STATE, message)
+            .with_detail("Its rows are not rows of one table.")
+            .with_hint("change the tables that it is made of"),
     }
-    let hint = "change the table that it is made of";
-    // PostgreSQL changes what a plain view of one table shows.
-    let is_plain = view_text::parsed(&view.query)?.walk(|it| is_plain(it)) && view.uses.len() == 1;
-    Ok(match is_plain {
-        true => SqlError::unsupported(format!("{message}: that is not supported")).with_hint(hint),
-        false => SqlError::new(SqlState::NOT_IN_STATE, message).with_hint(hint),
-    })
-}
-
-/// Whether each row of a query is a row of its one table.
-fn is_plain(query: &ast::Query) -> bool {
-    let ast::SetExpr::Select(select) = &*query.body else { return false };
-    let is_column = |it: &ast::SelectItem| {
-        let (ast::SelectItem::UnnamedExpr(expr) | ast::SelectItem::ExprWithAlias { expr, .. }) = it
-        else {
-            return false;
-        };
-        matches!(expr, ast::Expr::Identifier(_) | ast::Expr::CompoundIdentifier(_))
-    };
-    query.with.is_none()
-        && query.limit_clause.is_none()
-        && query.fetch.is_none()
-        && select.distinct.is_none()
-        && select.having.is_none()
-        && select.from.len() == 1
-        && select.from.iter().all(|it| it.joins.is_empty())
-        && matches!(&select.group_by, ast::GroupByExpr::Expressions(it, _) if it.is_empty())
-        && select.projection.iter().any(is_column)
 }
 
 impl Binder<'_> {

@@ -235,12 +235,13 @@ fn options(definition: &SequenceDefinition) -> String {
 /// CREATE VIEW, said when there are the relations that it is made of.
 pub(super) fn create_view(view: &ViewDefinition) -> String {
     let columns: Vec<String> = view.columns.iter().map(|it| quoted(&it.0)).collect();
-    let (kind, data) = match view.materialized {
-        Some(_) => ("MATERIALIZED VIEW", " WITH NO DATA"),
-        None => ("VIEW", ""),
+    let (kind, end) = match (&view.materialized, view.check) {
+        (Some(_), _) => ("MATERIALIZED VIEW", " WITH NO DATA".to_owned()),
+        (None, Some(check)) => ("VIEW", format!(" WITH {} CHECK OPTION", check.name())),
+        (None, None) => ("VIEW", String::new()),
     };
     let (name, columns) = (sql_name(&view.name), columns.join(", "));
-    format!("CREATE {kind} {name} ({columns}) AS {}{data};\n", view.query)
+    format!("CREATE {kind} {name} ({columns}) AS {}{end};\n", view.query)
 }
 
 /// REFRESH of a materialized view that has rows, said when all tables have theirs.

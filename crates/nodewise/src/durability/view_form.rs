@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use storage::{Catalog, CatalogSnapshot};
-use types::{DataType, Materialized, SqlResult, TableId, UsedRelation, ViewDefinition};
+use types::{
+    CheckOption, DataType, Materialized, SqlResult, TableId, UsedRelation, ViewDefinition,
+};
 
 /// A view.
 #[derive(Serialize, Deserialize)]
@@ -15,6 +17,9 @@ pub(crate) struct ViewForm {
     /// The table of a materialized one, and whether it is populated.
     #[serde(default)]
     materialized: Option<(String, bool)>,
+    /// Whether rows that come through it must be rows of it, and of all below.
+    #[serde(default)]
+    check: Option<bool>,
 }
 
 impl ViewForm {
@@ -26,12 +31,13 @@ impl ViewForm {
             query: view.query.clone(),
             uses: uses.collect(),
             materialized: view.materialized.as_ref().map(|it| (it.table.clone(), it.is_populated)),
+            check: view.check.map(|it| it == CheckOption::Cascaded),
         }
     }
 
     /// Puts the view into a catalog.
     pub(crate) fn put(self, catalog: &Catalog) -> SqlResult<()> {
-        let Self { name, columns, query, uses, materialized } = self;
+        let Self { name, columns, query, uses, materialized, check } = self;
         let materialized =
             materialized.map(|(table, is_populated)| Materialized { table, is_populated });
         let uses = uses.into_iter().map(|(name, columns)| UsedRelation { name, columns }).collect();
@@ -44,6 +50,10 @@ impl ViewForm {
             query,
             uses,
             materialized,
+            check: check.map(|cascades| match cascades {
+                true => CheckOption::Cascaded,
+                false => CheckOption::Local,
+            }),
         });
         Ok(())
     }

@@ -1,7 +1,10 @@
 //! The views of `information_schema`.
 
-use ::types::{CheckRule, Deferral, DomainColumn, ObjectKind, SqlResult, ViewDefinition, names};
+use ::types::{
+    CheckOption, CheckRule, Deferral, DomainColumn, ObjectKind, SqlResult, ViewDefinition, names,
+};
 use arrow_array::RecordBatch;
+use binder::bind::changeable_columns;
 use stdx::sync::Arc;
 use storage::{ColumnSchema, IndexKind};
 
@@ -11,6 +14,7 @@ use super::standard_types::{catalog, digits, said_type, sizes, udt};
 use super::types::TYPES;
 use crate::Session;
 use crate::pg_types::{element_of, wire_type};
+use crate::statement_catalog::StatementCatalog;
 use crate::views::{Cell, ViewBuilder};
 
 pub(super) const NAMES: [&str; 14] = [
@@ -81,13 +85,14 @@ fn tables(session: &Session) -> SqlResult<RecordBatch> {
             "YES".into(),
         ]);
     }
+    let catalog_view = StatementCatalog::new(session);
     for it in session.snapshot().views().iter().filter(|it| it.materialized.is_none()) {
         view.row([
             catalog(session),
             names::schema_of(&it.name).into(),
             names::bare(&it.name).into(),
             "VIEW".into(),
-            "NO".into(),
+            said(changeable_columns(&it.name, &catalog_view).is_some()),
         ]);
     }
     view.finish()
@@ -106,15 +111,17 @@ fn views(session: &Session) -> SqlResult<RecordBatch> {
         ("is_trigger_deletable", 't'),
         ("is_trigger_insertable_into", 't'),
     ]);
+    let catalog_view = StatementCatalog::new(session);
     for it in session.snapshot().views().iter().filter(|it| it.materialized.is_none()) {
+        let is_changeable = changeable_columns(&it.name, &catalog_view).is_some();
         view.row([
             catalog(session),
             names::schema_of(&it.name).into(),
             names::bare(&it.name).into(),
             format!("{};", it.query).into(),
-            "NONE".into(),
-            "NO".into(),
-            "NO".into(),
+            it.check.map_or("NONE", CheckOption::name).into(),
+            said(is_changeable),
+            said(is_changeable),
             "NO".into(),
             "NO".into(),
             "NO".into(),
@@ -184,7 +191,7 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
                 "NO".into(),
                 if is_made { "ALWAYS" } else { "NEVER" }.into(),
                 expression.into(),
-                if is_updatable { "YES".into() } else { "NO".into() },
+                said(is_updatable.get(place).copied().unwrap_or_default()),
             ]);
         }
     }
@@ -199,7 +206,13 @@ struct Listed {
     /// The places of those that are generated of others.
     generated: Vec<usize>,
     domains: Vec<DomainColumn>,
-    is_updatable: bool,
+    /// By column.
+    is_updatable: Vec<bool>,
+}
+
+/// A truth as the standard has it.
+fn said(truth: bool) -> Cell {
+    if truth { "YES".into() } else { "NO".into() }
 }
 
 /// The columns that people see, with their places.
@@ -216,8 +229,9 @@ fn listed(session: &Session) -> Vec<Listed> {
         defaults: it.rules().rows.defaults.clone(),
         generated: it.rules().rows.generated.iter().map(|it| it.column.index()).collect(),
         domains: it.rules().rows.domains.clone(),
-        is_updatable: true,
+        is_updatable: vec![true; it.columns.len()],
     });
+    let catalog = StatementCatalog::new(session);
     let columns = |it: &ViewDefinition| {
         it.columns.iter().map(|it| ColumnSchema::new(&it.0, it.1, true)).collect()
     };
@@ -228,7 +242,7 @@ fn listed(session: &Session) -> Vec<Listed> {
         defaults: Vec::new(),
         generated: Vec::new(),
         domains: Vec::new(),
-        is_updatable: false,
+        is_updatable: changeable_columns(&it.name, &catalog).unwrap_or_default(),
     });
     tables.chain(views).collect()
 }
