@@ -6,7 +6,7 @@
 use sqlparser::ast::{self, helpers::stmt_create_table::CreateTableBuilder};
 use types::{SqlError, SqlResult, SqlState};
 
-use crate::syntax::unsupported;
+use crate::syntax::{name, unsupported};
 
 /// 42601: what is no SQL of PostgreSQL.
 fn syntax(what: &str) -> SqlError {
@@ -304,14 +304,53 @@ fn method(using: Option<&ast::IndexType>) -> SqlResult<()> {
     }
 }
 
-/// A column of an index or a key: its order says nothing about what there is, but an operator class does.
+/// The operator classes whose order is the one that there is: texts are those of C, so that those for patterns are no others.
+const OPERATOR_CLASSES: [&str; 30] = [
+    "array_ops",
+    "bool_ops",
+    "bpchar_ops",
+    "bpchar_pattern_ops",
+    "bytea_ops",
+    "char_ops",
+    "date_ops",
+    "datetime_ops",
+    "enum_ops",
+    "float4_ops",
+    "float8_ops",
+    "int2_ops",
+    "int4_ops",
+    "int8_ops",
+    "interval_ops",
+    "jsonb_ops",
+    "name_ops",
+    "numeric_ops",
+    "oid_ops",
+    "record_ops",
+    "text_ops",
+    "text_pattern_ops",
+    "time_ops",
+    "timestamp_ops",
+    "timestamptz_ops",
+    "timetz_ops",
+    "uuid_ops",
+    "varbit_ops",
+    "varchar_ops",
+    "varchar_pattern_ops",
+];
+
+/// A column of an index or a key, whose order says nothing about what there is.
 pub(crate) fn index_column(column: &ast::IndexColumn) -> SqlResult<()> {
     let ast::IndexColumn { column, operator_class } = column;
     let ast::OrderByExpr { expr: _, options: _, with_fill } = column;
-    refuse(
-        &[(operator_class.is_some(), "an operator class")],
-        &[(with_fill.is_some(), "WITH FILL of an index")],
-    )
+    if let Some(class) = operator_class {
+        let name = name(class);
+        if !OPERATOR_CLASSES.contains(&name.strip_prefix("pg_catalog.").unwrap_or(&name)) {
+            let message =
+                format!("operator class \"{name}\" does not exist for access method \"btree\"");
+            return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message));
+        }
+    }
+    refuse(&[], &[(with_fill.is_some(), "WITH FILL of an index")])
 }
 
 /// PRIMARY KEY.

@@ -1,4 +1,4 @@
-//! CREATE, ALTER and DROP SCHEMA, and ALTER .. SET SCHEMA of what is in one.
+//! CREATE, ALTER and DROP SCHEMA, and of what is in one ALTER .. SET SCHEMA and ALTER INDEX.
 
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{SqlResult, names};
@@ -37,9 +37,12 @@ pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>
         cursor.expect_end()?;
         return Ok(Some(Statement::RenameSchema { name, to }));
     }
-    match cursor.take("ALTER") {
-        true => set_schema(cursor),
-        false => Ok(None),
+    if !cursor.take("ALTER") {
+        return Ok(None);
+    }
+    match rename_index(cursor)? {
+        Some(statement) => Ok(Some(statement)),
+        None => set_schema(cursor),
     }
 }
 
@@ -64,6 +67,21 @@ fn create(cursor: &mut Cursor<'_>) -> SqlResult<Statement> {
         _ => return Err(cursor.expected("the name of a schema")),
     };
     Ok(Statement::CreateSchema { name, owner, if_not_exists })
+}
+
+/// `ALTER INDEX i RENAME TO j`
+fn rename_index(mut cursor: Cursor<'_>) -> SqlResult<Option<Statement>> {
+    if !cursor.take("INDEX") {
+        return Ok(None);
+    }
+    let if_exists = cursor.take_all(&["IF", "EXISTS"]);
+    let name = cursor.relation()?;
+    if !cursor.take_all(&["RENAME", "TO"]) {
+        return Err(unsupported("ALTER INDEX other than RENAME TO"));
+    }
+    let to = cursor.name("the name of an index")?;
+    cursor.expect_end()?;
+    Ok(Some(Statement::RenameIndex { name, to, if_exists }))
 }
 
 /// `ALTER TABLE | VIEW | SEQUENCE x SET SCHEMA s` gives x a name in s.

@@ -331,6 +331,15 @@ pub enum Statement {
         /// Whether a missing index is no error.
         if_exists: bool,
     },
+    /// ALTER INDEX .. RENAME TO.
+    RenameIndex {
+        /// The index.
+        name: String,
+        /// Its new name, in the schema that it is in.
+        to: String,
+        /// Whether a missing index is no error.
+        if_exists: bool,
+    },
     /// PREPARE.
     Prepare {
         /// What it is called.

@@ -5,8 +5,10 @@ use storage::{IndexKind, Rules, Table, TableDesign, TableIndex};
 use types::{ColumnId, DataType, SqlError, SqlResult, SqlState, names};
 
 use crate::answer::done;
+use crate::constraints::rename_constraint;
 use crate::durability::Operation;
 use crate::index_text::{Said, names_of};
+use crate::notice::Notice;
 use crate::parallel::LoadProgress;
 use crate::{Answer, CancelToken, Session};
 
@@ -87,6 +89,43 @@ impl Session {
             self.drop_unused_hidden(&table.name, cancel)?;
         }
         Ok(done("DROP INDEX"))
+    }
+
+    /// ALTER INDEX .. RENAME TO: a constraint that the index keeps is renamed with it.
+    pub(crate) fn rename_index(
+        &mut self,
+        name: &str,
+        to: &str,
+        if_exists: bool,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        self.write_alone(cancel)?;
+        let Some((table, kind)) = self.table_of_index(name) else {
+            let message = format!("relation \"{}\" does not exist", names::bare(name));
+            if !if_exists {
+                return Err(SqlError::new(SqlState::UNDEFINED_TABLE, message));
+            }
+            self.notice(Notice::told("00000", format!("{message}, skipping")));
+            return Ok(done("ALTER INDEX"));
+        };
+        let own = names::bare(name);
+        let mut rules = Rules::clone(table.rules());
+        self.index_name(&table, Some(to), to, &rules)?;
+        for class in ["index", "constraint"] {
+            if class == "index" || kind.is_constraint() {
+                self.move_comment([class, &table.name, &own], Some([class, &table.name, to]))?;
+            }
+        }
+        match kind.is_constraint() {
+            true => rename_constraint(&table, &mut rules, &own, to)?,
+            false => {
+                let found = rules.indexes.iter_mut().find(|it| *it.name == *own);
+                let missing = || SqlError::internal("an index is in no rules");
+                found.ok_or_else(missing)?.name = to.into();
+            }
+        }
+        self.apply_rules(&table, rules, cancel)?;
+        Ok(done("ALTER INDEX"))
     }
 
     /// Gives a table other rules, which its rows must keep as far as keys go.

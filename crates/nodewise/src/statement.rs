@@ -195,6 +195,9 @@ impl Session {
             Statement::AlterTable { table, change, if_exists } => {
                 self.alter_table(&table, (&change, if_exists), cancel)
             }
+            Statement::RenameIndex { name, to, if_exists } => {
+                self.rename_index(&name, &to, if_exists, cancel)
+            }
             Statement::DropIndex { names, if_exists } => {
                 self.drop_indexes(&names, if_exists, cancel)
             }

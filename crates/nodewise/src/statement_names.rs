@@ -53,6 +53,9 @@ impl Session {
             S::DropTable { names, if_exists, .. }
             | S::DropSequence { names, if_exists, .. }
             | S::DropView { names, if_exists, .. } => all(names, *if_exists)?,
+            S::RenameIndex { name, if_exists, .. } => {
+                *name = self.existing_index(name, *if_exists)?;
+            }
             S::DropIndex { names, if_exists } => {
                 for name in names {
                     *name = self.existing_index(name, *if_exists)?;

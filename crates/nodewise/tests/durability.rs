@@ -527,7 +527,7 @@ fn temporary_relations_are_of_their_session_alone() {
 }
 
 #[test]
-fn comments_and_materialized_views_come_back() {
+fn comments_and_views_come_back() {
     let first = machine(DiskImage::default(), "laptop");
     let database = open(&first).unwrap();
     let mut session = database.session();
@@ -540,6 +540,7 @@ fn comments_and_materialized_views_come_back() {
             "CREATE MATERIALIZED VIEW later AS SELECT a FROM s.t WITH NO DATA",
             "INSERT INTO s.t VALUES (3)",
             "COMMENT ON MATERIALIZED VIEW s.m IS 'old rows'",
+            "CREATE VIEW s.few AS SELECT a FROM s.t WHERE a < 5 WITH LOCAL CHECK OPTION",
         ],
     );
     let check = |database: &Arc<Database>| {
@@ -551,6 +552,10 @@ fn comments_and_materialized_views_come_back() {
         assert_eq!(rows(database, kinds), ["later|false", "m|true"]);
         let mut session = database.session();
         assert_eq!(session.execute("SELECT * FROM later").unwrap_err().state.0, "55000");
+        let outside = session.execute("INSERT INTO s.few VALUES (5)");
+        assert_eq!(outside.unwrap_err().state.0, "44000");
+        let options = "SELECT check_option FROM information_schema.views WHERE table_name = 'few'";
+        assert_eq!(rows(database, options), ["LOCAL"]);
     };
     check(&database);
     let after_log = reopened(&first);

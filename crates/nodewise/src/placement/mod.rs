@@ -38,6 +38,9 @@ impl Session {
         }
         match change {
             TableChange::Rules(changes) => self.change_rules(table, changes, cancel)?,
+            TableChange::Rename(to) if self.snapshot().view(table).is_some() => {
+                return self.rename_view(table, to, false, cancel).map(|_| done("ALTER TABLE"));
+            }
             TableChange::Rename(to) => self.rename_table(table, to, cancel)?,
             TableChange::Place(places) => {
                 self.change_table(table, cancel, |old| self.placing(old, places))?;

@@ -69,6 +69,7 @@ impl Session {
             S::DropTable { names, .. }
             | S::DropView { names, .. }
             | S::DropSequence { names, .. } => names.iter().try_for_each(|it| own.check_drop(it)),
+            S::RenameIndex { name, .. } => self.check_index(name, &own),
             S::DropIndex { names, .. } => {
                 names.iter().try_for_each(|it| self.check_index(it, &own))
             }
