@@ -82,7 +82,13 @@ const KNOWN: &[Known] = &[
     known("max_identifier_length", "63", Takes::Nothing, false, "of names that clients make"),
     known("max_prepared_transactions", "0", Takes::Nothing, false, "there are none"),
     known(ROLE, "none", Takes::Nothing, false, "who SET ROLE has made of the session"),
-    known("row_security", "on", ON, false, "there are no policies for rows"),
+    known(
+        "row_security",
+        "on",
+        SWITCH,
+        false,
+        "kept, and of no effect: there are no policies for rows",
+    ),
     known(
         "search_path",
         USUAL_PATH,
@@ -96,6 +102,13 @@ const KNOWN: &[Known] = &[
     known(SESSION_ROLE, "nodewise", Takes::Nothing, true, "who the session is of"),
     known("standard_conforming_strings", "on", ON, true, "a backslash is no escape"),
     known("TimeZone", "UTC", Takes::Zone, true, "in which moments are read and shown"),
+    known(
+        "transaction_timeout",
+        "0",
+        Takes::Number(0, 0),
+        false,
+        "transactions have no end of their own",
+    ),
 ];
 
 /// Of memory and of time.
