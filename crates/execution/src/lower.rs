@@ -20,7 +20,7 @@ use crate::repeat::RepeatOperator;
 use crate::scan::ScanSource;
 use crate::scan::index::IndexSource;
 use crate::scan::repeated::Repeated;
-use crate::sort::{CompiledSortKey, GroupLimitSink, SortSink};
+use crate::sort::{CompiledSortKey, FIRSTS_MAX, GroupLimitSink, SortSink, firsts_of};
 use crate::states::States;
 use crate::team::QueryTeam;
 use crate::{Layout, Operator, PartMap, QueryContext, Sink, Source, State, window};
@@ -302,14 +302,22 @@ fn lower_sink(
             match partition {
                 0 => Box::new(SortSink::new(all(keys)?, layout, *offset, *limit, slots)),
                 count => {
-                    let groups = all(&keys[..*count])?;
-                    let sorted = SortSink::new(all(keys)?, layout, 0, None, slots);
-                    Box::new(GroupLimitSink::new(sorted, groups, *offset, *limit))
+                    let (groups, order) = keys.split_at(*count);
+                    let sorted = SortSink::new(all(keys)?, layout.clone(), 0, None, slots);
+                    let wanted = limit.and_then(|it| it.checked_add(*offset));
+                    let wanted = wanted.filter(|it| *it <= FIRSTS_MAX && !order.is_empty());
+                    let sorted: Box<dyn Sink> = match wanted {
+                        Some(it) => {
+                            firsts_of(Box::new(sorted), (all(groups)?, all(order)?), it, slots)
+                        }
+                        None => Box::new(sorted),
+                    };
+                    Box::new(GroupLimitSink::new(sorted, all(groups)?, *offset, *limit))
                 }
             }
         }
-        PlanSink::Window { keys, partition, functions } => {
-            let keys = (&keys[..], *partition);
+        PlanSink::Window { keys, partition, functions, first } => {
+            let (keys, functions) = ((&keys[..], *partition), (&functions[..], *first));
             let compile = |it: &Expr| compile(it, &layout, states);
             Box::new(window::lowered(keys, functions, layout.clone(), &compile, slots)?)
         }

@@ -231,6 +231,11 @@ impl Segment {
         }
     }
 
+    /// A segment of few bytes in the same memory, near to who writes it: for what a statement makes of what is stored.
+    pub fn of_statement(&self, bytes: usize) -> Result<Self, MachineError> {
+        Self::of(&self.memory, bytes, PagePolicy::FirstTouch)
+    }
+
     /// A segment with the same bytes, placed by a policy of its own.
     pub fn copy(&self, policy: &PagePolicy) -> Result<Self, MachineError> {
         let mut copy = Self::of(&self.memory, self.bytes, policy.clone())?;

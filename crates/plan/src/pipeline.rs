@@ -253,6 +253,9 @@ pub enum Sink {
         partition: usize,
         /// What is computed of each row.
         functions: Vec<WindowCall>,
+        /// Of each partition only the first so many rows, with those equal to the last of them, need come out: later ones
+        /// change nothing about them, and fail a condition behind.
+        first: Option<u64>,
     },
     /// Rows in no order, at most `limit` after leaving out `offset`.
     Materialize {

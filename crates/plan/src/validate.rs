@@ -104,7 +104,7 @@ impl Validator {
                 keys.iter().try_for_each(|it| self.expr(&it.expr, &layout))?;
                 State::Rows(layout.clone())
             }
-            Sink::Window { keys, partition, functions } => {
+            Sink::Window { keys, partition, functions, .. } => {
                 if *partition > keys.len() {
                     return Err(format!("{partition} of {} window keys make groups", keys.len()));
                 }

@@ -23,6 +23,7 @@ mod column_keys;
 mod deletions;
 mod delta;
 mod dense_keys;
+mod derived;
 pub mod dictionary;
 mod domain;
 pub mod encode;

@@ -2,8 +2,10 @@
 //! does not have.
 //!
 //! Key decision: where every aggregate can be made of those of parts, the groups of all keys are computed once, and each set
-//! groups them again; else each set groups the rows, which are computed once. Where they depend
-//! on a query around they are others for each of its rows, and each set reads a copy of its own.
+//! groups again those of the smallest other set that has its keys; else each set groups the rows, which are computed once.
+//! Where they depend on a query around they are others for each of its rows, and each set reads a copy of its own.
+
+use std::cmp::Reverse;
 
 use plan::build::{mean, null, unary};
 use plan::relation::{Attr, AttrSet, Rel, bare, fresh_copy, substitute};
@@ -18,6 +20,9 @@ use super::{Binder, is_repeatable, mapped};
 const SETS_MAX: usize = 4096;
 /// The most elements of CUBE.
 const CUBE_MAX: usize = 12;
+
+/// The most keys of which sets are made of one another.
+const KEYS_MAX: usize = 64;
 
 /// The alternatives that an entry of GROUP BY is, each some of all keys by number.
 pub(super) type Sets = Vec<Vec<usize>>;
@@ -84,8 +89,22 @@ struct Base {
     /// Keys and aggregates over it.
     keys: Vec<Expr>,
     aggregates: Vec<Aggregate>,
-    /// The attributes that count rows, where its rows are the groups of all keys.
+    /// The keys, by number, of which its rows are the groups, if they are.
+    grouped: Option<Vec<usize>>,
+    /// The attributes that count rows, where its rows are groups.
     counts: AttrSet,
+}
+
+impl Base {
+    /// Whether its rows are the groups of a set.
+    fn is_of(&self, set: &[usize]) -> bool {
+        !set.is_empty() && self.grouped.as_deref() == Some(set)
+    }
+
+    /// Whether one of its aggregates counts rows.
+    fn counts_rows(&self, it: &Aggregate) -> bool {
+        it.argument.as_ref().and_then(bare).is_some_and(|it| self.counts.contains(it))
+    }
 }
 
 /// The rows of a base.
@@ -112,10 +131,25 @@ impl Binder<'_> {
             .chain(groupings.iter().map(|it| it.0))
             .collect();
         let base = self.base(input, keys, calls);
-        let mut inputs = Vec::with_capacity(sets.len());
-        for set in sets {
-            inputs.push(self.set(&base, set, groupings)?);
+        let sources = sources(sets, &base);
+        // The source of a set has more keys, and comes before it.
+        let mut order: Vec<usize> = (0..sets.len()).collect();
+        order.sort_by_key(|it| Reverse(sets[*it].len()));
+        let mut bases: Vec<Option<Base>> = sets.iter().map(|_| None).collect();
+        let mut inputs: Vec<Option<(Rel, Vec<Attr>)>> = sets.iter().map(|_| None).collect();
+        for number in order {
+            let (source, set) = (sources[number], &sets[number]);
+            if sources.contains(&Some(number)) {
+                let source = source.and_then(|it| bases[it].as_ref()).unwrap_or(&base);
+                let own = self.groups_of(source, set);
+                bases[number] = Some(own);
+            }
+            let own = bases[number].as_ref();
+            let source = own.or_else(|| source.and_then(|it| bases[it].as_ref())).unwrap_or(&base);
+            let input = self.set(source, set, groupings)?;
+            inputs[number] = Some(input);
         }
+        let inputs = inputs.into_iter().flatten().collect();
         Ok(mapped(Rel::Union { inputs, output }, means))
     }
 
@@ -193,14 +227,50 @@ impl Binder<'_> {
             }
             let rows = self.rows_of_sets(mapped(input, computed));
             let aggregates = calls.into_iter().map(|it| it.1).collect();
-            return Base { rows, keys: own, aggregates, counts: AttrSet::default() };
+            return Base { rows, keys: own, aggregates, grouped: None, counts: AttrSet::default() };
         };
+        let is_count = |it: &Aggregate| it.function == AggregateFunction::Count;
+        let calls = calls.into_iter().zip(parts);
+        let calls = calls.map(|((_, it), function)| (is_count(&it), it, function)).collect();
+        let grouped = (0..own.len()).collect();
+        self.base_of_groups((input, named), (own, grouped), calls)
+    }
+
+    /// The groups of one of the sets, for others to group again.
+    fn groups_of(&mut self, source: &Base, set: &[usize]) -> Base {
+        let (input, here) = self.read_rows(&source.rows);
+        let (mut own, mut named): (_, Vec<(Attr, Expr)>) = (source.keys.clone(), Vec::new());
+        for number in set {
+            let key = &mut own[*number];
+            substitute(key, &here);
+            let known = bare(key).filter(|it| named.iter().all(|known| known.0 != *it));
+            named.extend(known.map(|it| (it, key.clone())));
+        }
+        let call = |it: &Aggregate| {
+            let is_count = source.counts_rows(it);
+            let mut call = it.clone();
+            call.expressions_mut().for_each(|it| substitute(it, &here));
+            // What makes it of parts makes it of parts of parts.
+            (is_count, call, it.function)
+        };
+        let calls = source.aggregates.iter().map(call).collect();
+        self.base_of_groups((input, named), (own, set.to_vec()), calls)
+    }
+
+    /// Groups with aggregates, whether these count rows, and what makes them of parts. `own` are all keys by number, and which of
+    /// them `named` are.
+    fn base_of_groups(
+        &mut self,
+        (input, named): (Rel, Vec<(Attr, Expr)>),
+        (own, grouped): (Vec<Expr>, Vec<usize>),
+        calls: Vec<(bool, Aggregate, AggregateFunction)>,
+    ) -> Base {
         let (mut inner, mut aggregates) = (Vec::new(), Vec::new());
         let mut counts = AttrSet::default();
-        for ((_, call), function) in calls.into_iter().zip(parts) {
+        for (is_count, call, function) in calls {
             let data_type = call.data_type;
             let attr = self.attribute(data_type, true);
-            if call.function == AggregateFunction::Count {
+            if is_count {
                 counts.insert(attr);
             }
             let argument = Some(Expr::column(attr, data_type));
@@ -209,7 +279,8 @@ impl Binder<'_> {
         }
         let input = Box::new(input);
         let groups = Rel::Aggregate { input, keys: named, aggregates: inner, rows: 0.0 };
-        Base { rows: self.rows_of_sets(groups), keys: own, aggregates, counts }
+        let (rows, grouped) = (self.rows_of_sets(groups), Some(grouped));
+        Base { rows, keys: own, aggregates, grouped, counts }
     }
 
     /// Rows that each set reads.
@@ -273,15 +344,18 @@ impl Binder<'_> {
                 }
             }
         }
+        let is_grouped = base.is_of(set);
         let mut aggregates = Vec::with_capacity(base.aggregates.len());
         for aggregate in &base.aggregates {
             let mut own = aggregate.clone();
             own.expressions_mut().for_each(|it| *it = read(it));
+            if let Some(known) = own.argument.as_ref().and_then(bare).filter(|_| is_grouped) {
+                attrs.push(known);
+                continue;
+            }
             let attr = self.attribute(own.data_type, true);
             // Over no rows a sum of counts is NULL, and the count is zero.
-            let counted = aggregate.argument.as_ref().and_then(bare);
-            let is_count = set.is_empty() && counted.is_some_and(|it| base.counts.contains(it));
-            match is_count {
+            match set.is_empty() && base.counts_rows(aggregate) {
                 false => attrs.push(attr),
                 true => {
                     let sum = Expr::column(attr, own.data_type);
@@ -298,9 +372,29 @@ impl Binder<'_> {
             made.push((attr, bits(arguments, set)));
             attrs.push(attr);
         }
-        let rel = Rel::Aggregate { input: Box::new(input), keys, aggregates, rows: 0.0 };
+        let rel = match is_grouped {
+            true => input,
+            false => Rel::Aggregate { input: Box::new(input), keys, aggregates, rows: 0.0 },
+        };
         Ok((mapped(rel, made), attrs))
     }
+}
+
+/// The set of whose groups the groups of each set are made: the smallest that has its keys and more; `None` where it is made of
+/// what all are made of.
+fn sources(sets: &Sets, base: &Base) -> Vec<Option<usize>> {
+    let all = base.keys.len();
+    if base.grouped.is_none() || matches!(base.rows, Rows::Dependent(_)) || all > KEYS_MAX {
+        return vec![None; sets.len()];
+    }
+    let bits = |set: &Vec<usize>| set.iter().fold(0u64, |bits, key| bits | 1 << key);
+    let known: Vec<u64> = sets.iter().map(bits).collect();
+    let source = |set: &u64| {
+        let fits = |it: &usize| set & !known[*it] == 0 && known[*it] != *set;
+        let smaller = |it: &usize| (known[*it].count_ones() as usize) < all;
+        (0..known.len()).filter(fits).filter(smaller).min_by_key(|it| known[*it].count_ones())
+    };
+    known.iter().map(source).collect()
 }
 
 fn or_else(value: Expr, otherwise: Expr) -> Expr {

@@ -1,34 +1,18 @@
 //! Expressions over one dictionary column: computed once per entry, then looked up by code
 //! (docs/design/04-execution.md, "work on codes").
 
+use stdx::sync::OnceLock;
 use stdx::sync::atomic::{AtomicUsize, Ordering};
-use stdx::sync::{Arc, OnceLock};
-use storage::{Column, Encoding};
 use types::{DataType, SqlResult};
 
+use super::derived;
+use super::entries::{Coded, of_entries};
 use super::kernels::{keep_valid, select_rows};
 use super::node::{Body, Kernel, Node, select_true};
-use crate::{Batch, Bitmap, Layout, Representation, Values, Vector};
+use crate::{Batch, Bitmap, Values, Vector};
 
-/// Dictionaries above this are never computed as a whole.
-const ENTRIES_MOST: usize = 1 << 22;
 /// Dictionaries up to this are computed for the first batch.
 const ENTRIES_AT_ONCE: usize = 4096;
-
-/// The dictionary behind a column of a layout, when a table over its entries can pay.
-pub(super) fn dictionary_entries(layout: &Layout, column: usize) -> Option<usize> {
-    match &layout.get(column)?.representation {
-        Representation::Codes(column) => entries(column).filter(|&it| it <= ENTRIES_MOST),
-        _ => None,
-    }
-}
-
-fn entries(column: &Arc<Column>) -> Option<usize> {
-    match &column.encoding {
-        Encoding::Dictionary(dictionary) => Some(dictionary.len()),
-        _ => None,
-    }
-}
 
 /// Entries that one worker computes at a time.
 const ENTRIES_OF_PART: usize = 1 << 14;
@@ -66,10 +50,17 @@ struct Table {
     built: OnceLock<Option<Built>>,
 }
 
-/// Wraps a node whose only column is `column`, with a dictionary of `entries`; it is expected to be computed for `expected` rows.
-pub(super) fn per_entry(inner: Node, column: usize, entries: usize, expected: f64) -> Node {
+/// Wraps a node whose only column is a dictionary's; it is expected to be computed for `expected` rows.
+pub(super) fn per_entry(inner: Node, of: &Coded, expected: f64) -> Node {
+    let (column, entries) = (of.place, of.entries);
     if !matches!(inner.body, Body::Kernel(_)) || inner.facts.columns != [column] {
         return inner;
+    }
+    if entries <= ENTRIES_AT_ONCE
+        && expected >= entries as f64
+        && let Some(derived) = derived::texts(&inner, of)
+    {
+        return derived;
     }
     let (shape, facts) = (inner.shape.clone(), inner.facts.clone());
     let parts = (entries + 1).div_ceil(ENTRIES_OF_PART);
@@ -120,19 +111,7 @@ impl Table {
     fn part(&self, place: usize) -> SqlResult<Vector> {
         let begin = place * ENTRIES_OF_PART;
         let end = (begin + ENTRIES_OF_PART).min(self.entries + 1);
-        let mut codes: Vec<u32> = (begin as u32..end as u32).collect();
-        let mut validity = None;
-        if end > self.entries {
-            *codes.last_mut().expect("invariant: the last part has NULL") = 0;
-            let mut of_last = Bitmap::filled(codes.len(), true);
-            of_last.set(codes.len() - 1, false);
-            validity = Some(of_last);
-        }
-        let input = Arc::new(Vector { values: Values::Codes(codes), validity });
-        // Only its own column is read.
-        let columns = (0..=self.column).map(|_| input.clone()).collect();
-        let batch = Batch { rows: end - begin, columns, sequence: 0 };
-        self.inner.evaluate(&batch).map(|it| Vector::clone(&it))
+        of_entries(&self.inner, self.column, begin..end, self.entries).map(|it| Vector::clone(&it))
     }
 
     fn of_parts(&self) -> Option<Built> {
@@ -221,6 +200,7 @@ impl Kernel for Table {
 #[cfg(test)]
 mod tests {
     use plan::{Expr, ExprKind, Function};
+    use stdx::sync::Arc;
 
     use super::*;
     use crate::expression::Compiled;
@@ -239,7 +219,7 @@ mod tests {
         let values = texts.iter().chain(&texts).map(text).collect();
         let table = stored(&[(DataType::Text, values)], 65_536);
         let layout = vec![shape(&table.parts()[0].columns[0])];
-        assert!(dictionary_entries(&layout, 0).is_some_and(|it| it > ENTRIES_AT_ONCE));
+        assert!(Coded::of(&layout, 0).is_some_and(|it| it.entries > ENTRIES_AT_ONCE));
         let arguments = vec![Expr::column(0, DataType::Text)];
         let kind = ExprKind::Call { function: Function::CharacterLength, arguments };
         let expr = Expr { kind, data_type: DataType::Integer };

@@ -3,6 +3,7 @@
 use plan::{BinaryOperator, Expr, ExprKind, Function, UnaryOperator};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
+use super::entries::Coded;
 use super::node::Node;
 use super::outside::Outside;
 use super::{
@@ -22,19 +23,19 @@ pub(super) struct Compiler<'a> {
 impl Compiler<'_> {
     pub fn compile(&self, expr: &Expr) -> SqlResult<Node> {
         if self.tables
-            && let Some((column, entries)) = self.dictionary_of(expr)
+            && let Some(of) = self.dictionary_of(expr)
         {
             let inner = Compiler { tables: false, ..*self }.node(expr)?;
             if !inner.facts.volatile {
                 let expected = self.outside.expected_rows();
-                return Ok(codes::per_entry(inner, column, entries, expected));
+                return Ok(codes::per_entry(inner, &of, expected));
             }
         }
         self.node(expr)
     }
 
     /// The only column of an expression that is worth a table, when it has a dictionary.
-    fn dictionary_of(&self, expr: &Expr) -> Option<(usize, usize)> {
+    fn dictionary_of(&self, expr: &Expr) -> Option<Coded> {
         match &expr.kind {
             ExprKind::Column(_)
             | ExprKind::Literal(_)
@@ -48,15 +49,13 @@ impl Compiler<'_> {
             _ => {}
         }
         // In a long chain this is asked for each link: the first column that is none, or another, ends the search.
-        let (mut found, mut open) = (None, vec![expr]);
+        let (mut found, mut open): (Option<Coded>, _) = (None, vec![expr]);
         while let Some(expr) = open.pop() {
             if let ExprKind::Column(column) = expr.kind {
-                match found {
-                    Some((known, _)) if known == column => {}
+                match &found {
+                    Some(known) if known.place == column => {}
                     Some(_) => return None,
-                    None => {
-                        found = Some((column, codes::dictionary_entries(self.layout, column)?));
-                    }
+                    None => found = Some(Coded::of(self.layout, column)?),
                 }
             }
             open.extend(expr.children());

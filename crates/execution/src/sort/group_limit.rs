@@ -4,13 +4,12 @@
 use stdx::sync::{Arc, Mutex};
 use types::{SqlError, SqlResult};
 
-use super::SortSink;
 use super::key::{BytesKey, CompiledSortKey, KeyEncoder, RowKey};
 use crate::{Batch, Kept, Rows, Sink, State, Team, WorkContext};
 
 /// Puts rows in order and keeps some of each group.
 pub struct GroupLimitSink {
-    sorted: SortSink,
+    sorted: Box<dyn Sink>,
     groups: KeyEncoder,
     offset: u64,
     limit: Option<u64>,
@@ -31,7 +30,7 @@ struct Groups<K> {
 impl GroupLimitSink {
     /// Keeps at most `limit` rows after `offset` of those whose `groups` are equal, which `sorted` sorts by first.
     pub fn new(
-        sorted: SortSink,
+        sorted: Box<dyn Sink>,
         groups: Vec<CompiledSortKey>,
         offset: u64,
         limit: Option<u64>,

@@ -36,6 +36,10 @@ pub trait RowKey: Ord + Clone + Send + Sync + 'static {
     fn detached(&self) -> Self {
         self.clone()
     }
+    /// About how many bytes a detached one takes.
+    fn bytes(&self) -> usize {
+        size_of::<Self>()
+    }
 }
 
 impl RowKey for u64 {
@@ -115,6 +119,10 @@ impl RowKey for BytesKey {
         let bytes = self.bytes().to_vec();
         let end = bytes.len() as u32;
         Self { head: self.head, start: 0, end, batch: Arc::new(bytes) }
+    }
+
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + size_of::<Vec<u8>>() + BytesKey::bytes(self).len()
     }
 }
 

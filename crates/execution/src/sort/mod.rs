@@ -3,6 +3,7 @@
 
 mod cutoff;
 mod external;
+mod firsts;
 mod group_limit;
 mod key;
 mod run;
@@ -19,6 +20,7 @@ use crate::traffic::{Item, Place};
 use crate::{BATCH_ROWS, Batch, Kept, Layout, PerSlot, Rows, Sink, State, Team, WorkContext};
 
 pub use cutoff::Cutoff;
+pub(crate) use firsts::{FIRSTS_MAX, firsts_of};
 pub use group_limit::GroupLimitSink;
 pub use key::CompiledSortKey;
 pub(crate) use key::{BytesKey, KeyEncoder, RowKey, float_code};

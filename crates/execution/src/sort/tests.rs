@@ -10,6 +10,7 @@ use super::*;
 use crate::ColumnShape;
 use crate::aggregate::compare_floats;
 use crate::expression::Compiled;
+use crate::materialize::MaterializeSink;
 use crate::testing::*;
 
 #[derive(Clone, Copy, Debug)]
@@ -211,6 +212,10 @@ fn some_rows_of_each_group_stay() {
             nulls_first: false,
         };
         let sorted = SortSink::new(vec![key(0), key(1)], layout.clone(), 0, None, 3);
+        let sorted: Box<dyn Sink> = match limit.filter(|_| prng.below(2) == 0) {
+            Some(it) => firsts_of(Box::new(sorted), (vec![key(0)], vec![key(1)]), offset + it, 3),
+            None => Box::new(sorted),
+        };
         let sink = GroupLimitSink::new(sorted, vec![key(0)], offset, limit);
         for (number, batch) in batches.iter().enumerate() {
             sink.consume(batch.clone(), &context(number % 3)).unwrap();
@@ -233,6 +238,88 @@ fn some_rows_of_each_group_stay() {
         found.sort_unstable();
         assert_eq!(found, expected, "seed {seed}: {kind:?}, {offset} and {limit:?} of {rows}");
     }
+}
+
+/// A sink that only collects, behind one that drops rows that are not among the first of their partition: what came through.
+fn handed_on(
+    (layout, batches): (&Layout, &[Batch]),
+    orders: (&[Order], &[Order]),
+    wanted: u64,
+    slots: usize,
+) -> Vec<usize> {
+    let key = |it: &Order| {
+        let column = Expr::column(it.column, layout[it.column].data_type);
+        let key = Compiled::new(&column, layout, &no_scalar).unwrap();
+        CompiledSortKey { key, descending: it.descending, nulls_first: it.nulls_first }
+    };
+    let keys = |orders: &[Order]| orders.iter().map(key).collect::<Vec<_>>();
+    let behind = MaterializeSink::new(layout.clone(), 0, None, false, slots);
+    let sink = firsts_of(Box::new(behind), (keys(orders.0), keys(orders.1)), wanted, slots);
+    for (number, batch) in batches.iter().enumerate() {
+        sink.consume(batch.clone(), &context(number * 5 / 3 % slots)).unwrap();
+    }
+    let State::Rows(rows) = sink.finish(&Serial(slots)).unwrap() else { panic!("no rows") };
+    let number = |it: Vec<Value>| match it.last() {
+        Some(Value::Integer(row)) => *row as usize,
+        other => panic!("{other:?} is no number"),
+    };
+    rows_of(&rows.layout, &rows.all().unwrap()).into_iter().map(number).collect()
+}
+
+/// Of each partition all rows come through whose rank is as low as is wanted; and all that come before one of those.
+#[test]
+fn the_first_of_each_partition_are_never_dropped() {
+    let mut dropped = 0;
+    for seed in 0..150 {
+        let mut prng = Prng::new(seed);
+        let pick = |from: &[u64], prng: &mut Prng| from[prng.below(from.len() as u64) as usize];
+        let rows = pick(&[0, 1, 30, 200, 500], &mut prng) as usize;
+        let sample = |from: &[u64], prng: &mut Prng| {
+            let (kind, distinct) = (KINDS[prng.below(10) as usize], pick(from, prng));
+            kind.sample(rows, distinct, prng.below(2) == 0, prng)
+        };
+        let samples = vec![
+            sample(&[1, 2, 5, 90, 1 << 30], &mut prng),
+            sample(&[2, 40, 1 << 30], &mut prng),
+            sample(&[2, 1 << 30], &mut prng),
+            numbers(rows),
+        ];
+        let mut order = |column: usize| Order {
+            column,
+            descending: prng.below(2) == 0,
+            nulls_first: prng.below(2) == 0,
+        };
+        let (partition, orders) = ([order(0)], [order(1), order(2)]);
+        let partition = if seed % 5 == 0 { &partition[..0] } else { &partition[..] };
+        let wanted = pick(&[0, 1, 2, 7, 40, 5000], &mut prng);
+        let (layout, batches) = batches(&samples, rows, 1 + rows / 23);
+        let slots = 1 + prng.below(3) as usize;
+        let found = handed_on((&layout, &batches), (partition, &orders), wanted, slots);
+        let is_before = |a: usize, b: usize| {
+            let pairs = orders.iter().map(|it| {
+                let values = &samples[it.column].values;
+                it.compare(&values[a], &values[b])
+            });
+            pairs.into_iter().find(|it| it.is_ne()) == Some(Ordering::Less)
+        };
+        let mut numbers = std::collections::HashMap::new();
+        let partition_of = |row: usize| {
+            let name = partition.first().map(|it| token(&samples[it.column].values[row]));
+            let next = numbers.len();
+            *numbers.entry(name).or_insert(next)
+        };
+        let partitions: Vec<usize> = (0..rows).map(partition_of).collect();
+        let mut came = vec![false; rows];
+        found.iter().for_each(|it| assert!(!std::mem::replace(&mut came[*it], true), "twice"));
+        for row in (0..rows).filter(|it| !came[*it]) {
+            let before = |it: &usize| partitions[*it] == partitions[row] && is_before(*it, row);
+            // Those before it that come through are enough, so that its rank, and those of rows behind it, are too high.
+            let count = (0..rows).filter(|it| came[*it]).filter(before).count() as u64;
+            assert!(count >= wanted.max(1), "seed {seed}: {count} rows before one that is dropped");
+            dropped += 1;
+        }
+    }
+    assert!(dropped > 2000, "{dropped} rows were dropped");
 }
 
 #[test]

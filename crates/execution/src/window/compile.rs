@@ -10,16 +10,17 @@ use super::sink::WindowSink;
 use crate::aggregate::{AggregateSpec, StateSpec, argument_of};
 use crate::expression::Compiled;
 use crate::materialize::common_shape;
-use crate::sort::{CompiledSortKey, KeyEncoder};
+use crate::sort::{CompiledSortKey, FIRSTS_MAX, KeyEncoder};
 use crate::{ColumnShape, Layout};
 
 /// How expressions are compiled.
 type Compile<'a> = &'a dyn Fn(&Expr) -> SqlResult<Compiled>;
 
-/// The sink for functions over rows of `layout`, in the order of `keys`, of which the first ones make a partition.
+/// The sink for functions over rows of `layout`, in the order of `keys`, of which the first ones make a partition; of each only
+/// the first `wanted` and those equal to the last of them need be there.
 pub fn lowered(
     (keys, partition): (&[SortKey], usize),
-    functions: &[WindowCall],
+    (functions, wanted): (&[WindowCall], Option<u64>),
     layout: Layout,
     compile: Compile<'_>,
     slots: usize,
@@ -35,7 +36,11 @@ pub fn lowered(
     let first = keys.get(partition);
     let calls = functions.iter().map(|it| call(it, first, compile));
     let calls = calls.collect::<SqlResult<Vec<_>>>()?;
-    Ok(WindowSink::new(all(keys)?, levels, calls, layout, slots))
+    let firsts = match wanted.filter(|it| *it <= FIRSTS_MAX) {
+        Some(wanted) => Some((all(&keys[..partition])?, all(&keys[partition..])?, wanted)),
+        None => None,
+    };
+    Ok(WindowSink::new((all(keys)?, firsts), levels, calls, layout, slots))
 }
 
 fn key(it: &SortKey, compile: Compile<'_>) -> SqlResult<CompiledSortKey> {

@@ -8,7 +8,7 @@ use types::{SqlError, SqlResult};
 
 use crate::lookups::batch_bytes;
 use crate::materialize::MaterializeSink;
-use crate::sort::{CompiledSortKey, KeyEncoder, SortSink};
+use crate::sort::{CompiledSortKey, KeyEncoder, SortSink, firsts_of};
 use crate::spill::{Keeper, SharedFile};
 use crate::traffic::{Item, Place};
 use crate::work::Alone;
@@ -29,6 +29,9 @@ const SHARED_ROWS: usize = if cfg!(test) { 24 } else { 1 << 16 };
 /// About how many bytes a function needs of each row of a unit: its argument, sums before it, where its peers begin.
 const UNIT_ROW_BYTES: u64 = 48;
 
+/// The keys of a partition and of its order, and how many of its first rows are wanted.
+type Firsts = (Vec<CompiledSortKey>, Vec<CompiledSortKey>, u64);
+
 /// Computes window functions.
 pub struct WindowSink {
     /// What brings the rows into their order.
@@ -41,9 +44,10 @@ pub struct WindowSink {
 
 impl WindowSink {
     /// Functions over rows of `layout`, sorted by `keys`. `levels` are the keys of the partition, and those of it with leading
-    /// keys of the order for each number of these that functions have.
+    /// keys of the order for each number of these that functions have; `firsts` those of the partition and of the order, and
+    /// of how many of its rows functions are wanted.
     pub fn new(
-        keys: Vec<CompiledSortKey>,
+        (keys, firsts): (Vec<CompiledSortKey>, Option<Firsts>),
         levels: Vec<(usize, Vec<CompiledSortKey>)>,
         calls: Vec<CompiledCall>,
         layout: Layout,
@@ -52,6 +56,10 @@ impl WindowSink {
         let input: Box<dyn Sink> = match keys.is_empty() {
             true => Box::new(MaterializeSink::new(layout.clone(), 0, None, true, slots)),
             false => Box::new(SortSink::new(keys, layout.clone(), 0, None, slots)),
+        };
+        let input = match firsts {
+            Some((partition, order, wanted)) => firsts_of(input, (partition, order), wanted, slots),
+            None => input,
         };
         let levels = levels.into_iter().map(|(count, it)| (count, KeyEncoder::new(it))).collect();
         let layout = layout.into_iter().chain(calls.iter().map(shape_of)).collect();

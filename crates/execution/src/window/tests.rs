@@ -94,6 +94,7 @@ fn computed(
     descending: bool,
     nulls_first: bool,
     calls: &[WindowCall],
+    wanted: Option<u64>,
 ) -> Vec<Vec<Value>> {
     let layout = layout();
     let keys = vec![
@@ -101,7 +102,7 @@ fn computed(
         SortKey { expr: column(1), descending, nulls_first },
     ];
     let compile = |it: &Expr| Compiled::new(it, &layout, &NoOutside);
-    let sink = lowered((&keys, 1), calls, layout.clone(), &compile, 3).unwrap();
+    let sink = lowered((&keys, 1), (calls, wanted), layout.clone(), &compile, 3).unwrap();
     for (number, rows) in rows.chunks(size).enumerate() {
         sink.consume(batch(rows), &context(number % 3)).unwrap();
     }
@@ -230,7 +231,7 @@ fn check(
 ) {
     let functions = functions();
     let calls: Vec<WindowCall> = functions.iter().map(|it| call(*it, frame, ignore)).collect();
-    let found = computed(rows, size, descending, nulls_first, &calls);
+    let found = computed(rows, size, descending, nulls_first, &calls, None);
     let mut numbers: Vec<Option<i64>> = found.iter().map(|it| number(&it[4])).collect();
     numbers.sort_unstable();
     assert_eq!(numbers, (0..rows.len() as i64).map(Some).collect::<Vec<_>>(), "each row once");
@@ -309,6 +310,35 @@ proptest! {
     ) {
         check(&rows, size, order, &frame, ignore);
     }
+
+    #[test]
+    fn the_first_ranks_do_not_go_by_rows_behind(
+        rows in rows(300),
+        size in 1..40usize,
+        order in any::<(bool, bool)>(),
+        wanted in 0..12i64,
+    ) {
+        check_ranks(&rows, size, order, wanted);
+    }
+}
+
+/// Ranks up to a number are the same whether rows behind are dropped or not.
+fn check_ranks(rows: &[Row], size: usize, order: (bool, bool), wanted: i64) {
+    use WindowFunction::{DenseRank, Rank, RowNumber};
+    let functions = [Rank, RowNumber, DenseRank].map(|it| (it, None, DataType::BigInt));
+    let calls = functions.map(|it| call(it, &Frame::default(), false));
+    for place in [5, 6] {
+        let ranks = |wanted_of_each: Option<u64>| {
+            let found = computed(rows, size, order.0, order.1, &calls, wanted_of_each);
+            let first = |it: &Vec<Value>| number(&it[place]).is_some_and(|it| it <= wanted);
+            // Which of equal rows has which number is open.
+            let told = |it: Vec<Value>| format!("{:?} {:?}", &it[..2], &it[5..]);
+            let mut told: Vec<String> = found.into_iter().filter(first).map(told).collect();
+            told.sort_unstable();
+            told
+        };
+        assert_eq!(ranks(Some(wanted as u64)), ranks(None), "the first {wanted} by {place}");
+    }
 }
 
 /// A partition of several batches, whose rows no two of which are peers.
@@ -328,7 +358,7 @@ fn a_long_partition_is_shared() {
     for (frame, first, last) in [(Frame::default(), i64::MAX, 0), (sliding, 5, 4000)] {
         let functions = functions();
         let calls: Vec<WindowCall> = functions.iter().map(|it| call(*it, &frame, false)).collect();
-        let found = computed(&rows, 1000, false, false, &calls);
+        let found = computed(&rows, 1000, false, false, &calls, None);
         assert_eq!(found.len(), rows.len());
         for row in (0..count).step_by(997).chain([count - 1, 4095, 4096, 4097]) {
             let low = row.saturating_sub(first).max(0);

@@ -86,7 +86,12 @@ impl Lowering<'_> {
             Rel::Filter { input, predicates } => {
                 let mut below = required.clone();
                 predicates.iter().for_each(|it| below.add_expr(it));
-                let mut stream = self.stream(input, &below, reducers)?;
+                let mut stream = match &**input {
+                    Rel::Window { input, partition, keys, functions } => {
+                        self.window(input, (partition, keys), functions, &below, predicates)?
+                    }
+                    input => self.stream(input, &below, reducers)?,
+                };
                 for predicate in predicates {
                     let placed = self.place(predicate, &stream)?;
                     stream.filter(placed);
@@ -103,7 +108,7 @@ impl Lowering<'_> {
                 self.sort(input, (partition, keys), (*offset, *limit), required, reducers)
             }
             Rel::Window { input, partition, keys, functions } => {
-                self.window(input, (partition, keys), functions, required)
+                self.window(input, (partition, keys), functions, required, &[])
             }
             Rel::Limit { input, offset, limit } => {
                 let stream = self.stream(input, required, &[])?;

@@ -6,6 +6,7 @@ use types::SqlResult;
 
 use super::state::Lowering;
 use super::stream::Stream;
+use crate::rewrite::windows;
 
 impl Lowering<'_> {
     pub(super) fn window(
@@ -14,6 +15,7 @@ impl Lowering<'_> {
         (partition, keys): (&[Attr], &[SortKey]),
         functions: &[(Attr, WindowCall)],
         required: &AttrSet,
+        conditions: &[Expr],
     ) -> SqlResult<Stream> {
         let wanted: Vec<&(Attr, WindowCall)> =
             functions.iter().filter(|it| required.contains(it.0)).collect();
@@ -46,7 +48,12 @@ impl Lowering<'_> {
         let (rows, aliases) = (stream.rows, stream.aliases.clone());
         let mut layout = stream.layout.clone();
         layout.extend(wanted.iter().map(|it| it.0));
-        let sink = Sink::Window { keys: placed, partition: partition.len(), functions: calls };
+        let first = match self.options.rewrites {
+            true => windows::first_of_each((partition, keys), &wanted, conditions),
+            false => None,
+        };
+        let partition = partition.len();
+        let sink = Sink::Window { keys: placed, partition, functions: calls, first };
         let id = self.finish(stream, sink);
         Ok(Stream { aliases, ..Stream::new(Source::Read(vec![id]), layout, rows) })
     }

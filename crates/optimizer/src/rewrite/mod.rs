@@ -26,7 +26,7 @@ mod sums;
 #[cfg(test)]
 mod tests;
 mod whole_groups;
-mod windows;
+pub(crate) mod windows;
 
 use plan::properties::{is_fallible, is_volatile};
 use plan::{Aggregate, AggregateFunction, Expr, ExprKind, SortKey};

@@ -204,7 +204,7 @@ impl Lines<'_> {
                 let range = range(*offset, *limit);
                 (format!("-> sort by [{}]{range}{each}", keys.join(", ")), layout)
             }
-            Sink::Window { keys, partition, functions } => {
+            Sink::Window { keys, partition, functions, first } => {
                 let keys: Vec<String> = keys.iter().map(|it| sort_key(it, &names)).collect();
                 let each = match partition {
                     0 => String::new(),
@@ -218,7 +218,9 @@ impl Lines<'_> {
                     all.push(shown);
                 }
                 let order = keys[*partition..].join(", ");
-                (format!("-> windows of [{}] in order of [{order}]{each}", all.join(", ")), state)
+                let first = first.map_or(String::new(), |it| format!(", the first {it}"));
+                let all = all.join(", ");
+                (format!("-> windows of [{all}] in order of [{order}]{each}{first}"), state)
             }
             Sink::Materialize { offset, limit } => {
                 (format!("-> rows{}", range(*offset, *limit)), layout)

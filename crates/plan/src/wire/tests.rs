@@ -80,6 +80,7 @@ fn plan() -> Plan {
             keys: vec![SortKey { expr, descending: true, nulls_first: false }],
             partition: 0,
             functions: vec![call],
+            first: Some(3),
         },
         estimated_rows: 0.0,
     };

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use arrow_array::{Array, StringArray};
+use memory::Segment;
 use types::{ColumnStatistics, SqlResult, Value};
 
 use super::column::ColumnBuild;
@@ -260,11 +261,19 @@ pub(crate) fn store_texts(
     texts: &[&[u8]],
     bytes_iv: usize,
 ) -> SqlResult<StringHeap> {
+    store_texts_in(texts, |bytes| place.dictionary(bytes, bytes_iv))
+}
+
+/// Writes the texts of a dictionary into segments of so many bytes.
+pub(crate) fn store_texts_in(
+    texts: &[&[u8]],
+    segment: impl Fn(usize) -> SqlResult<Segment>,
+) -> SqlResult<StringHeap> {
     let used: usize = texts.iter().map(|it| it.len()).sum();
     let wide = u32::try_from(used).is_err();
     let width = if wide { 8 } else { 4 };
-    let mut ends = place.dictionary(texts.len() * width, bytes_iv)?;
-    let mut bytes = place.dictionary(used, bytes_iv)?;
+    let mut ends = segment(texts.len() * width)?;
+    let mut bytes = segment(used)?;
     let mut end = 0;
     for (index, text) in texts.iter().enumerate() {
         bytes.as_bytes_mut()[end..end + text.len()].copy_from_slice(text);

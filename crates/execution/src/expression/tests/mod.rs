@@ -7,12 +7,12 @@ mod oracle;
 mod random;
 mod texts;
 
-use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
+use plan::{BinaryOperator, Expr, ExprKind, PipelineId, UnaryOperator};
 use stdx::sync::Arc;
-use types::{DataType, SqlResult, Value};
+use types::{DataType, SqlResult, Value, Zone};
 
 use super::vectors::vector_of;
-use super::{Compiled, NoOutside};
+use super::{Compiled, NoOutside, Outside};
 use crate::{Batch, Bitmap, ColumnShape, Layout, Values, Vector};
 
 pub(super) const INTEGER: DataType = DataType::Integer;
@@ -81,9 +81,39 @@ pub(super) fn batch_of(columns: Vec<(ColumnShape, Arc<Vector>)>) -> (Layout, Bat
     (layout, Batch { rows, columns, sequence: 0 })
 }
 
-/// All values of an expression.
+/// Where an expression is computed for many rows, so that it pays to look at the entries of a dictionary before.
+struct ManyRows;
+
+impl Outside for ManyRows {
+    fn scalar(&self, pipeline: PipelineId) -> SqlResult<Value> {
+        NoOutside.scalar(pipeline)
+    }
+
+    fn zone(&self) -> Zone {
+        NoOutside.zone()
+    }
+
+    fn expected_rows(&self) -> f64 {
+        1e9
+    }
+}
+
+/// All values of an expression; they are the same for few rows and for many.
 pub(super) fn evaluate(expr: &Expr, layout: &Layout, batch: &Batch) -> SqlResult<Vec<Value>> {
-    let compiled = Compiled::new(expr, layout, &NoOutside)?;
+    let found = evaluate_in(expr, layout, batch, &NoOutside);
+    let of_many = evaluate_in(expr, layout, batch, &ManyRows);
+    let told = |it: &SqlResult<Vec<Value>>| format!("{:?}", it.as_ref().map_err(|it| it.state));
+    assert_eq!(told(&found), told(&of_many), "{expr:?}");
+    found
+}
+
+fn evaluate_in(
+    expr: &Expr,
+    layout: &Layout,
+    batch: &Batch,
+    outside: &dyn Outside,
+) -> SqlResult<Vec<Value>> {
+    let compiled = Compiled::new(expr, layout, outside)?;
     let vector = compiled.evaluate(batch)?;
     let shape = compiled.shape();
     assert_eq!(vector.values.len(), batch.rows, "{expr:?}");

@@ -262,3 +262,41 @@ fn every_type_goes_to_arrow_and_back() {
     let found: Vec<Option<&str>> = texts.as_string::<i32>().iter().collect();
     assert_eq!(found, WORDS);
 }
+
+/// Texts made of a small dictionary are codes of one of their own: in order, each text once, NULL apart.
+#[test]
+fn texts_of_a_small_dictionary_have_one_of_their_own() {
+    let owned = ["bb2", "aa1", "bb1", "", "c"].map(String::from);
+    let column = column(&repeated(&owned, 1000), TEXT);
+    // In its order: "", aa1, bb1, bb2, c.
+    let codes = [Some(3), Some(1), None, Some(2), Some(0), Some(4), Some(1)];
+    let (layout, batch) = batch_of(vec![coded(&column, &codes)]);
+    let begin = |operand| {
+        let kind = ExprKind::Substring { operand: Box::new(operand), start: 1, length: Some(2) };
+        Expr { kind, data_type: TEXT }
+    };
+    let column = || Expr::column(0, TEXT);
+    let is_empty = binary(BinaryOperator::Equal, column(), text(""), BOOLEAN);
+    let shortened = case(vec![(is_empty, null(TEXT))], Some(begin(column())));
+    let texts =
+        |it: [Option<&str>; 7]| it.map(|it| it.map_or(Value::Null, |it| Value::Text(it.into())));
+    let expected = [
+        (
+            begin(column()),
+            texts([Some("bb"), Some("aa"), None, Some("bb"), Some(""), Some("c"), Some("aa")]),
+        ),
+        (shortened, texts([Some("bb"), Some("aa"), None, Some("bb"), None, Some("c"), Some("aa")])),
+    ];
+    for (expr, expected) in expected {
+        let compiled = Compiled::new(&expr, &layout, &ManyRows).unwrap();
+        let vector = compiled.evaluate(&batch).unwrap();
+        let Values::Codes(codes) = &vector.values else { panic!("no codes for {expr:?}") };
+        let found = evaluate(&expr, &layout, &batch).unwrap();
+        assert_eq!(found, expected);
+        for (a, b) in (0..7).flat_map(|a| (0..7).map(move |b| (a, b))) {
+            if let (Value::Text(one), Value::Text(other)) = (&found[a], &found[b]) {
+                assert_eq!(codes[a].cmp(&codes[b]), one.cmp(other), "{one} and {other}");
+            }
+        }
+    }
+}
