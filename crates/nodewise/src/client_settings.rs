@@ -10,7 +10,7 @@ use binder::sequence_names::as_relation;
 use stdx::sync::Arc;
 use types::{SqlError, SqlResult, SqlState, Zone};
 
-use crate::planner_settings::PLANNER;
+use crate::planner_settings::{Kind, PLANNER, Words};
 use crate::setting::Setting;
 
 /// The version of PostgreSQL whose dialect and catalog clients may expect.
@@ -20,7 +20,8 @@ pub const POSTGRES_VERSION: &str = "18.0";
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ClientSettings(Arc<BTreeMap<Cow<'static, str>, String>>);
 
-pub(crate) struct Known {
+#[derive(Clone, Copy)]
+struct Known {
     name: &'static str,
     usual: &'static str,
     takes: Takes,
@@ -30,13 +31,14 @@ pub(crate) struct Known {
 }
 
 /// Which values a setting takes.
-pub(crate) enum Takes {
+#[derive(Clone, Copy)]
+enum Takes {
     /// None: it tells how things are.
     Nothing,
     /// Any text.
     Text,
     /// These words; the first of a row is what it then is.
-    Words(&'static [&'static [&'static str]]),
+    Words(Words),
     /// A time zone.
     Zone,
     /// Schemas, one behind the other.
@@ -55,8 +57,7 @@ pub(crate) const ROLE: &str = "role";
 const ON: Takes = Takes::Words(&[&["on", "true", "yes", "1"]]);
 /// PostgreSQL looks at letters and digits alone; asyncpg sends quotes.
 const UTF8: Takes = Takes::Words(&[&["UTF8", "utf-8", "unicode", "'utf-8'", "'utf8'"]]);
-pub(crate) const SWITCH: Takes =
-    Takes::Words(&[&["on", "true", "yes", "1"], &["off", "false", "no", "0"]]);
+const SWITCH: Takes = Takes::Words(&[&["on", "true", "yes", "1"], &["off", "false", "no", "0"]]);
 
 /// In the order of their names without regard to case.
 const KNOWN: &[Known] = &[
@@ -120,7 +121,7 @@ const DATES: Takes = Takes::Words(&[&["ISO, MDY", "ISO", "ISO,MDY"]]);
 const INTERVALS: Takes = Takes::Words(&[&["postgres"]]);
 const SERVER_VERSION: &str = concat!("18.0 (Nodewise ", env!("CARGO_PKG_VERSION"), ")");
 
-pub(crate) const fn known(
+const fn known(
     name: &'static str,
     usual: &'static str,
     takes: Takes,
@@ -167,11 +168,20 @@ fn is_own(name: &str) -> bool {
     name.contains('.') && name.split('.').all(is_word)
 }
 
-fn all() -> impl Iterator<Item = &'static Known> {
-    KNOWN.iter().chain(PLANNER)
+/// All of them, in no order.
+fn all() -> impl Iterator<Item = Known> {
+    let takes = |it: &Kind| match it {
+        Kind::Words(words) => Takes::Words(words),
+        Kind::Text => Takes::Text,
+        Kind::Amount => Takes::Amount,
+    };
+    let of_planner = PLANNER.iter();
+    let of_planner = of_planner
+        .map(move |(name, usual, kind, what)| known(name, usual, takes(kind), false, what));
+    KNOWN.iter().copied().chain(of_planner)
 }
 
-fn find(name: &str) -> Option<&'static Known> {
+fn find(name: &str) -> Option<Known> {
     all().find(|it| it.name.eq_ignore_ascii_case(name))
 }
 
@@ -252,7 +262,7 @@ impl ClientSettings {
     /// Says what only the session itself does.
     pub(crate) fn tell(&mut self, name: &str, value: &str) {
         let Some(known) = find(name) else { return };
-        if self.of(known) != value {
+        if self.of(&known) != value {
             Arc::make_mut(&mut self.0).insert(Cow::Borrowed(known.name), value.to_owned());
         }
     }
@@ -290,7 +300,7 @@ impl ClientSettings {
     /// All of them.
     pub(crate) fn list(&self) -> Vec<Setting> {
         let setting =
-            |it: &Known| Setting { name: it.name, value: self.of(it), description: it.description };
+            |it: Known| Setting { name: it.name, value: self.of(&it), description: it.description };
         let mut all: Vec<Setting> = all().map(setting).collect();
         all.sort_by_key(|it| it.name.to_ascii_lowercase());
         all
@@ -342,10 +352,9 @@ mod tests {
 
     #[test]
     fn their_names_are_in_order() {
-        for known in [KNOWN, PLANNER] {
-            let names: Vec<String> = known.iter().map(|it| it.name.to_lowercase()).collect();
-            assert!(names.is_sorted(), "{names:?}");
-        }
+        let known: Vec<String> = KNOWN.iter().map(|it| it.name.to_lowercase()).collect();
+        let of_planner: Vec<&str> = PLANNER.iter().map(|it| it.0).collect();
+        assert!(known.is_sorted() && of_planner.is_sorted(), "{known:?} {of_planner:?}");
     }
 
     #[test]

@@ -273,12 +273,7 @@ pub(crate) fn is_taken(rules: &Rules, name: &str) -> bool {
 }
 
 /// Gives a constraint another name.
-pub(crate) fn rename_constraint(
-    table: &Table,
-    rules: &mut Rules,
-    name: &str,
-    to: &str,
-) -> SqlResult<()> {
+fn rename_constraint(table: &Table, rules: &mut Rules, name: &str, to: &str) -> SqlResult<()> {
     let rows = Arc::make_mut(&mut rules.rows);
     let keys = rules.indexes.iter_mut().filter(|it| it.kind.is_constraint());
     let keys = keys.map(|it| &mut it.name);

@@ -1,11 +1,11 @@
 //! CREATE INDEX and DROP INDEX.
 
+use binder::design::RuleChange;
 use stdx::sync::Arc;
 use storage::{IndexKind, Rules, Table, TableDesign, TableIndex};
 use types::{ColumnId, DataType, SqlError, SqlResult, SqlState, names};
 
 use crate::answer::done;
-use crate::constraints::rename_constraint;
 use crate::durability::Operation;
 use crate::index_text::{Said, names_of};
 use crate::notice::Notice;
@@ -111,19 +111,15 @@ impl Session {
         let own = names::bare(name);
         let mut rules = Rules::clone(table.rules());
         self.index_name(&table, Some(to), to, &rules)?;
-        for class in ["index", "constraint"] {
-            if class == "index" || kind.is_constraint() {
-                self.move_comment([class, &table.name, &own], Some([class, &table.name, to]))?;
-            }
+        self.move_comment(["index", &table.name, &own], Some(["index", &table.name, to]))?;
+        if kind.is_constraint() {
+            let change = RuleChange::RenameConstraint { name: own, to: to.to_owned() };
+            self.change_rules(&table.name, &[change], cancel)?;
+            return Ok(done("ALTER INDEX"));
         }
-        match kind.is_constraint() {
-            true => rename_constraint(&table, &mut rules, &own, to)?,
-            false => {
-                let found = rules.indexes.iter_mut().find(|it| *it.name == *own);
-                let missing = || SqlError::internal("an index is in no rules");
-                found.ok_or_else(missing)?.name = to.into();
-            }
-        }
+        let found = rules.indexes.iter_mut().find(|it| *it.name == *own);
+        let missing = || SqlError::internal("an index is in no rules");
+        found.ok_or_else(missing)?.name = to.into();
         self.apply_rules(&table, rules, cancel)?;
         Ok(done("ALTER INDEX"))
     }

@@ -3,45 +3,59 @@
 //! Key decision: they are taken, checked and shown, and change nothing, as scripts set them in passing; how a query runs is
 //! found by our own planner, and how much memory it has is said by `memory_limit`.
 
-use crate::client_settings::{Known, SWITCH, Takes, known};
+/// Words that a setting takes; the first of a row is what it then is.
+pub(crate) type Words = &'static [&'static [&'static str]];
 
+/// What a setting takes.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    Words(Words),
+    Text,
+    /// A number, and a unit if it has one.
+    Amount,
+}
+
+/// A setting: its name, its value when nobody has set it, what it takes, and what it is for.
+pub(crate) type Setting = (&'static str, &'static str, Kind, &'static str);
+
+const SWITCH: Kind = Kind::Words(&[&["on", "true", "yes", "1"], &["off", "false", "no", "0"]]);
 const PLANS: &str = "kept, and of no effect: plans are found otherwise";
 const AMOUNTS: &str = "kept, and of no effect: see memory_limit and threads";
 const LETTERS: &str = "kept, and of no effect: texts are those of C";
 
-const fn switch(name: &'static str) -> Known {
-    known(name, "on", SWITCH, false, PLANS)
+const fn switch(name: &'static str) -> Setting {
+    (name, "on", SWITCH, PLANS)
 }
 
-const fn off(name: &'static str) -> Known {
-    known(name, "off", SWITCH, false, PLANS)
+const fn off(name: &'static str) -> Setting {
+    (name, "off", SWITCH, PLANS)
 }
 
-const fn cost(name: &'static str, usual: &'static str) -> Known {
-    known(name, usual, Takes::Amount, false, PLANS)
+const fn cost(name: &'static str, usual: &'static str) -> Setting {
+    (name, usual, Kind::Amount, PLANS)
 }
 
-const fn amount(name: &'static str, usual: &'static str) -> Known {
-    known(name, usual, Takes::Amount, false, AMOUNTS)
+const fn amount(name: &'static str, usual: &'static str) -> Setting {
+    (name, usual, Kind::Amount, AMOUNTS)
 }
 
-const EXCLUSIONS: Takes =
-    Takes::Words(&[&["partition"], &["on", "true", "yes", "1"], &["off", "false", "no", "0"]]);
-const CACHES: Takes = Takes::Words(&[&["auto"], &["force_generic_plan"], &["force_custom_plan"]]);
-const PARALLEL: Takes =
-    Takes::Words(&[&["off", "false", "no", "0"], &["on", "true", "yes", "1"], &["regress"]]);
+const EXCLUSIONS: Kind =
+    Kind::Words(&[&["partition"], &["on", "true", "yes", "1"], &["off", "false", "no", "0"]]);
+const CACHES: Kind = Kind::Words(&[&["auto"], &["force_generic_plan"], &["force_custom_plan"]]);
+const PARALLEL: Kind =
+    Kind::Words(&[&["off", "false", "no", "0"], &["on", "true", "yes", "1"], &["regress"]]);
 
 /// All of them, in the order of their names.
-pub(crate) const PLANNER: &[Known] = &[
+pub(crate) const PLANNER: &[Setting] = &[
     switch("check_function_bodies"),
-    known("constraint_exclusion", "partition", EXCLUSIONS, false, PLANS),
+    ("constraint_exclusion", "partition", EXCLUSIONS, PLANS),
     cost("cpu_index_tuple_cost", "0.005"),
     cost("cpu_operator_cost", "0.0025"),
     cost("cpu_tuple_cost", "0.01"),
     cost("cursor_tuple_fraction", "0.1"),
-    known("debug_parallel_query", "off", PARALLEL, false, PLANS),
+    ("debug_parallel_query", "off", PARALLEL, PLANS),
     amount("default_statistics_target", "100"),
-    known("default_tablespace", "", Takes::Text, false, "kept, and of no effect: there is one"),
+    ("default_tablespace", "", Kind::Text, "kept, and of no effect: there is one"),
     amount("effective_cache_size", "4GB"),
     amount("effective_io_concurrency", "16"),
     switch("enable_async_append"),
@@ -76,10 +90,10 @@ pub(crate) const PLANNER: &[Known] = &[
     cost("jit_inline_above_cost", "500000"),
     cost("jit_optimize_above_cost", "500000"),
     amount("join_collapse_limit", "8"),
-    known("lc_messages", "C", Takes::Text, false, LETTERS),
-    known("lc_monetary", "C", Takes::Text, false, LETTERS),
-    known("lc_numeric", "C", Takes::Text, false, LETTERS),
-    known("lc_time", "C", Takes::Text, false, LETTERS),
+    ("lc_messages", "C", Kind::Text, LETTERS),
+    ("lc_monetary", "C", Kind::Text, LETTERS),
+    ("lc_numeric", "C", Kind::Text, LETTERS),
+    ("lc_time", "C", Kind::Text, LETTERS),
     amount("maintenance_work_mem", "64MB"),
     amount("max_parallel_maintenance_workers", "2"),
     amount("max_parallel_workers", "8"),
@@ -89,11 +103,11 @@ pub(crate) const PLANNER: &[Known] = &[
     switch("parallel_leader_participation"),
     cost("parallel_setup_cost", "1000"),
     cost("parallel_tuple_cost", "0.1"),
-    known("plan_cache_mode", "auto", CACHES, false, PLANS),
+    ("plan_cache_mode", "auto", CACHES, PLANS),
     cost("random_page_cost", "4"),
     cost("recursive_worktable_factor", "10"),
     cost("seq_page_cost", "1"),
     amount("temp_buffers", "8MB"),
     amount("work_mem", "4MB"),
-    known("xmloption", "content", Takes::Text, false, "kept, and of no effect: there is no XML"),
+    ("xmloption", "content", Kind::Text, "kept, and of no effect: there is no XML"),
 ];

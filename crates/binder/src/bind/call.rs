@@ -143,7 +143,7 @@ impl<'a> Binder<'a> {
         if super::ordered_set::is_hypothetical(name) && !call.within_group.is_empty() {
             return Some(self.hypothetical(name, call, whole));
         }
-        if super::series::is_series(name) || super::json_rows::makes_rows(name) {
+        if super::row_functions::is_series(name) || super::row_functions::makes_rows(name) {
             return Some(self.series_in_list(name, call, whole));
         }
         if super::window::by_name(name).is_some() {

@@ -264,7 +264,7 @@ impl<'a> Binder<'a> {
             (Some(view), Some((first, last))) if first.view.name == view.name => {
                 self.table(last.of.0.as_deref(), &last.of.1)
             }
-            (Some(view), _) => Err(super::view::no_change(view)),
+            (Some(view), _) => Err(super::changed_view::no_change(view)),
         }
         .map_err(|it| at(it, named))?;
         let Rel::Scan(ScanRel { table, base, filters, rows }) = rel else {

@@ -12,11 +12,11 @@ use stdx::sync::Arc;
 use types::{DataType, SqlError, SqlResult, SqlState, UserType, Value, names};
 
 use super::Binder;
+use super::changed_view::VIEWS_MAX;
 use super::domain_rules::DomainRules;
 use super::failing::Failing;
 use super::level::{Clause, Level, one_row};
 use super::scope::{Frame, Named};
-use super::view::VIEWS_MAX;
 use crate::domain_value::VALUE;
 
 impl<'a> Binder<'a> {

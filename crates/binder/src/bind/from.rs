@@ -13,8 +13,8 @@ use types::{DataType, SqlError, SqlResult, SqlState, UnreadColumn, Value, names}
 
 use super::errors::{Name, at, suggested, unsupported};
 use super::level::{Clause, Level, apply, one_row, over};
+use super::row_functions::is_series;
 use super::scope::{Columns, Frame, Meaning, Named, Relation};
-use super::series::is_series;
 use super::{Answer, Binder, mapped};
 use crate::resolved::place;
 use crate::syntax::ident;
@@ -409,7 +409,7 @@ impl<'a> Binder<'a> {
                 let arguments = super::series::plain(arguments, name)?;
                 self.series_source(it, arguments, with_ordinality, (alias, name))
             }
-            it if super::json_rows::makes_rows(it) => {
+            it if super::row_functions::makes_rows(it) => {
                 let arguments = super::series::plain(arguments, name)?;
                 self.json_source(it, &arguments, with_ordinality, (alias, name))
             }

@@ -14,6 +14,7 @@ use super::aggregate_types::Given;
 use super::errors::at;
 use super::json::word;
 use super::level::{Clause, Level, one_row};
+use super::row_functions::columns_of;
 use super::scope::Frame;
 use super::series_parts::Part;
 use super::{Answer, Binder, OutputColumn};
@@ -21,24 +22,6 @@ use super::{Answer, Binder, OutputColumn};
 /// The kind of JSON that a function is about.
 fn kind_of(name: &str) -> DataType {
     if name.starts_with("jsonb") { DataType::Jsonb } else { DataType::Json }
-}
-
-/// The arrays that a function makes rows of, with the names of its columns; a name of nothing is that of the function.
-fn columns_of(name: &str) -> Option<&'static [(Function, &'static str)]> {
-    let rest = name.strip_prefix("jsonb_").or_else(|| name.strip_prefix("json_"))?;
-    Some(match rest {
-        "array_elements" => &[(Function::JsonElements, "value")],
-        "array_elements_text" => &[(Function::JsonElementsText, "value")],
-        "object_keys" => &[(Function::JsonKeys, "")],
-        "each" => &[(Function::JsonKeys, "key"), (Function::JsonValues, "value")],
-        "each_text" => &[(Function::JsonKeys, "key"), (Function::JsonValuesText, "value")],
-        _ => return None,
-    })
-}
-
-/// Whether a name is that of a function that makes rows of JSON.
-pub(super) fn makes_rows(name: &str) -> bool {
-    columns_of(name).is_some()
 }
 
 impl<'a> Binder<'a> {

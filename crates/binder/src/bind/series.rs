@@ -17,19 +17,6 @@ use super::scope::{Frame, Named};
 use super::series_parts::{Part, Rule, SeriesInList};
 use super::{Answer, Binder, OutputColumn};
 
-/// Whether a name is that of a function that makes rows.
-pub(super) fn is_series(name: &str) -> bool {
-    matches!(
-        name,
-        "generate_series"
-            | "range"
-            | "generate_subscripts"
-            | "unnest"
-            | "string_to_table"
-            | "regexp_split_to_table"
-    )
-}
-
 impl<'a> Binder<'a> {
     /// Such a function in FROM.
     pub(super) fn series_source(
@@ -127,7 +114,7 @@ impl<'a> Binder<'a> {
         input: Rel,
         node: &impl Spanned,
     ) -> SqlResult<(Rel, Part)> {
-        if super::json_rows::makes_rows(name) {
+        if super::row_functions::makes_rows(name) {
             return self.json_items(name, arguments, input, node);
         }
         let level = Level::new(Frame::default(), input, Clause::From);

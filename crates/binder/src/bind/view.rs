@@ -3,13 +3,11 @@
 use sqlparser::ast;
 use types::{DataType, SqlError, SqlResult, SqlState, UsedRelation, ViewDefinition, names};
 
+use super::changed_view::VIEWS_MAX;
 use super::{Answer, Asked, Binder, Environment, OutputColumn};
 use crate::resolved::Resolved;
 use crate::syntax::quoted_name;
 use crate::view_text;
-
-/// Views in one another; each is bound inside of the one that uses it.
-pub(super) const VIEWS_MAX: usize = 100;
 
 /// What a view is made of, by its query.
 #[derive(Debug)]
@@ -93,18 +91,6 @@ fn kept(query: &ast::Query, environment: &Environment<'_>) -> SqlResult<Kept> {
     let resolved = binder.resolved.take().unwrap_or_default();
     let asked = Asked { relations: Vec::new(), ..binder.all_asked() };
     Ok(Kept { columns, resolved, bound, asked })
-}
-
-/// That the rows of a view are not changed.
-pub(super) fn no_change(view: &ViewDefinition) -> SqlError {
-    let message = format!("cannot change {} \"{}\"", view.kind(), names::bare(&view.name));
-    match view.materialized {
-        Some(_) => SqlError::new(SqlState::WRONG_OBJECT_TYPE, message)
-            .with_hint("REFRESH MATERIALIZED VIEW computes its rows anew"),
-        None => SqlError::new(SqlState::NOT_IN_STATE, message)
-            .with_detail("Its rows are not rows of one table.")
-            .with_hint("change the tables that it is made of"),
-    }
 }
 
 impl Binder<'_> {

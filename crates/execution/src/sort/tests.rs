@@ -249,7 +249,7 @@ fn handed_on(
 ) -> Vec<usize> {
     let key = |it: &Order| {
         let column = Expr::column(it.column, layout[it.column].data_type);
-        let key = Compiled::new(&column, layout, &no_scalar).unwrap();
+        let key = Compiled::new(&column, layout, &NoOutside).unwrap();
         CompiledSortKey { key, descending: it.descending, nulls_first: it.nulls_first }
     };
     let keys = |orders: &[Order]| orders.iter().map(key).collect::<Vec<_>>();

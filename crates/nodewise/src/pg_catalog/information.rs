@@ -14,7 +14,6 @@ use super::standard_types::{catalog, digits, said_type, sizes, udt};
 use super::types::TYPES;
 use crate::Session;
 use crate::pg_types::{element_of, wire_type};
-use crate::statement_catalog::StatementCatalog;
 use crate::views::{Cell, ViewBuilder};
 
 pub(super) const NAMES: [&str; 14] = [
@@ -85,14 +84,14 @@ fn tables(session: &Session) -> SqlResult<RecordBatch> {
             "YES".into(),
         ]);
     }
-    let catalog_view = StatementCatalog::new(session);
+    let snapshot = session.snapshot();
     for it in session.snapshot().views().iter().filter(|it| it.materialized.is_none()) {
         view.row([
             catalog(session),
             names::schema_of(&it.name).into(),
             names::bare(&it.name).into(),
             "VIEW".into(),
-            said(changeable_columns(&it.name, &catalog_view).is_some()),
+            said(changeable_columns(&it.name, &*snapshot).is_some()),
         ]);
     }
     view.finish()
@@ -111,9 +110,9 @@ fn views(session: &Session) -> SqlResult<RecordBatch> {
         ("is_trigger_deletable", 't'),
         ("is_trigger_insertable_into", 't'),
     ]);
-    let catalog_view = StatementCatalog::new(session);
+    let snapshot = session.snapshot();
     for it in session.snapshot().views().iter().filter(|it| it.materialized.is_none()) {
-        let is_changeable = changeable_columns(&it.name, &catalog_view).is_some();
+        let is_changeable = changeable_columns(&it.name, &*snapshot).is_some();
         view.row([
             catalog(session),
             names::schema_of(&it.name).into(),
@@ -231,7 +230,6 @@ fn listed(session: &Session) -> Vec<Listed> {
         domains: it.rules().rows.domains.clone(),
         is_updatable: vec![true; it.columns.len()],
     });
-    let catalog = StatementCatalog::new(session);
     let columns = |it: &ViewDefinition| {
         it.columns.iter().map(|it| ColumnSchema::new(&it.0, it.1, true)).collect()
     };
@@ -242,7 +240,7 @@ fn listed(session: &Session) -> Vec<Listed> {
         defaults: Vec::new(),
         generated: Vec::new(),
         domains: Vec::new(),
-        is_updatable: changeable_columns(&it.name, &catalog).unwrap_or_default(),
+        is_updatable: changeable_columns(&it.name, &*snapshot).unwrap_or_default(),
     });
     tables.chain(views).collect()
 }
