@@ -7,7 +7,9 @@ use types::{SqlError, SqlResult, SqlState, names};
 
 use crate::column::column;
 use crate::constraint::Constraints;
+use crate::data_types::of_times;
 use crate::design::{ColumnAlteration, RuleChange, TableChange};
+use crate::interval_fields::fields_of_type;
 use crate::keys;
 use crate::statement::Statement;
 use crate::syntax::{ident, name, unsupported};
@@ -117,13 +119,18 @@ fn column_change(column: String, change: AlterColumnOperation) -> SqlResult<Rule
             RuleChange::Column(ColumnAlteration::Nullable { column, nullable: true })
         }
         AlterColumnOperation::SetDataType { data_type, using, had_set: _ } => {
-            let (data_type, type_name) = TypeName::read(&data_type)?;
+            let fields = fields_of_type(&data_type);
+            let (data_type, type_name) = match fields {
+                Some(_) => (of_times(&data_type)?, None),
+                None => TypeName::read(&data_type)?,
+            };
             let using = using.map(|it| it.to_string());
             RuleChange::Column(ColumnAlteration::Type {
                 column,
                 data_type,
                 type_name,
                 domain: None,
+                fields,
                 using,
             })
         }

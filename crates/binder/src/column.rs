@@ -4,6 +4,8 @@ use sqlparser::ast;
 use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::column_definition::{ColumnDefinition, Generation, Numbering};
+use crate::data_types::of_times;
+use crate::interval_fields::fields_of_type;
 use crate::syntax::{ident, unsupported};
 use crate::user_types::TypeName;
 use crate::{generated_columns, generated_words, rewrite, sequence_words};
@@ -65,19 +67,33 @@ pub(crate) fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
     let generation = generated.as_ref().map(|it| it.1);
     let (known, type_name) = match serial {
         Some(serial) => (serial, None),
-        None if generation.is_some() && rewrite::has_no_type(column) => (DataType::Null, None),
-        None => TypeName::read(&column.data_type)?,
+        None => type_of(column, generation)?,
     };
     Ok(ColumnDefinition {
         name: ident(&column.name),
         data_type: known,
         type_name,
         domain: None,
+        fields: fields_of_type(&column.data_type),
         nullable: nullable.unwrap_or(true),
         default: generated.map(|it| it.0).or(default),
         numbering,
         generation,
     })
+}
+
+/// The type that a column says, and its name where users made it.
+fn type_of(
+    column: &ast::ColumnDef,
+    generation: Option<Generation>,
+) -> SqlResult<(DataType, Option<TypeName>)> {
+    if fields_of_type(&column.data_type).is_some() {
+        return Ok((of_times(&column.data_type)?, None));
+    }
+    match generation.is_some() && rewrite::has_no_type(column) {
+        true => Ok((DataType::Null, None)),
+        false => TypeName::read(&column.data_type),
+    }
 }
 
 /// The type of a column of SERIAL.

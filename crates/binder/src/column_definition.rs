@@ -1,6 +1,7 @@
 //! Columns as CREATE TABLE and ALTER TABLE say them.
 
 use types::DataType;
+use types::numeric::interval_text::Fields;
 
 use crate::sequence::SequenceOptions;
 use crate::user_types::TypeName;
@@ -17,6 +18,8 @@ pub struct ColumnDefinition {
     pub type_name: Option<TypeName>,
     /// The domain that it is of ([`types::names::joined`]), once it is found by its name.
     pub domain: Option<String>,
+    /// What it keeps of times or intervals, if its type says it: `TIMESTAMP(3)`.
+    pub fields: Option<Fields>,
     /// Whether it may hold NULL.
     pub nullable: bool,
     /// The expression of its default.

@@ -81,15 +81,23 @@ fn declare(cursor: &mut Cursor<'_>) -> SqlResult<Declared> {
     Ok(Declared { name, scroll: scroll.unwrap_or(false), hold })
 }
 
+/// 0A000: rows of a cursor that stay, or are come back to, are not locked.
+fn not_locked(what: &str, which: &str) -> SqlError {
+    unsupported(format!("DECLARE {what} ... FOR UPDATE/SHARE"))
+        .with_hint(format!("{which} cursors must be READ ONLY."))
+}
+
 impl Declared {
     /// The statement, of what its query came to.
     pub(crate) fn of(self, query: Vec<Statement>) -> SqlResult<Statement> {
         let Self { name, scroll, hold } = self;
         let query: ParsedQuery = match query.into_iter().next() {
             Some(Statement::Query { query }) => query,
-            Some(Statement::Change { query }) if query.locks_rows() => {
-                return Err(unsupported("DECLARE CURSOR .. FOR UPDATE/SHARE"));
-            }
+            Some(Statement::Change { query }) if query.locks_rows() => match (scroll, hold) {
+                (false, false) => query,
+                (true, _) => return Err(not_locked("SCROLL CURSOR", "Scrollable")),
+                (false, true) => return Err(not_locked("CURSOR WITH HOLD", "Holdable")),
+            },
             Some(Statement::InSteps { .. }) => {
                 let message = "DECLARE CURSOR must not contain data-modifying statements in WITH";
                 return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));

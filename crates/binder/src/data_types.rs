@@ -92,17 +92,9 @@ pub(crate) fn data_type_with(sql: &ast::DataType, find: FindType<'_>) -> SqlResu
         }
         Sql::Decimal(it) | Sql::Numeric(it) | Sql::Dec(it) => return decimal(it),
         Sql::Date => DataType::Date,
-        Sql::Timestamp(
-            None | Some(6),
-            ast::TimezoneInfo::None | ast::TimezoneInfo::WithoutTimeZone,
-        ) => DataType::Timestamp,
-        Sql::Timestamp(None | Some(6), ast::TimezoneInfo::WithTimeZone | ast::TimezoneInfo::Tz) => {
-            DataType::TimestampTz
-        }
-        Sql::Time(None | Some(6), ast::TimezoneInfo::None | ast::TimezoneInfo::WithoutTimeZone) => {
-            DataType::Time
-        }
-        Sql::Interval { fields: None, precision: None | Some(6) } => DataType::Interval,
+        Sql::Timestamp(None | Some(6), _)
+        | Sql::Time(None | Some(6), _)
+        | Sql::Interval { fields: None, precision: None | Some(6) } => of_times(sql)?,
         Sql::Uuid => DataType::Uuid,
         Sql::Bytea | Sql::Blob(None) => DataType::Bytea,
         Sql::JSON => DataType::Json,
@@ -127,6 +119,19 @@ pub(crate) fn data_type_with(sql: &ast::DataType, find: FindType<'_>) -> SqlResu
             Some(name) => find(&name)?.ok_or_else(|| no_type(&name))?,
             None => return Err(unsupported(format!("the type {other}")).with_hint(TYPES)),
         },
+    })
+}
+
+/// A type of times or of intervals, whatever fields and digits it says ([`crate::interval_fields::fields_of_type`]).
+pub(crate) fn of_times(sql: &ast::DataType) -> SqlResult<DataType> {
+    use ast::DataType as Sql;
+    use ast::TimezoneInfo::{None, Tz, WithTimeZone, WithoutTimeZone};
+    Ok(match sql {
+        Sql::Timestamp(_, None | WithoutTimeZone) => DataType::Timestamp,
+        Sql::Timestamp(_, WithTimeZone | Tz) => DataType::TimestampTz,
+        Sql::Time(_, None | WithoutTimeZone) => DataType::Time,
+        Sql::Interval { .. } => DataType::Interval,
+        other => return Err(unsupported(format!("the type {other}")).with_hint(TYPES)),
     })
 }
 
@@ -284,7 +289,7 @@ pub(crate) fn type_name(sql: &ast::DataType) -> Option<String> {
     if let Some(name) = made_type(sql) {
         return Some(names::bare(&name));
     }
-    let data_type = data_type(sql).ok()?;
+    let data_type = of_times(sql).or_else(|_| data_type(sql)).ok()?;
     let name = match data_type.element().unwrap_or(data_type) {
         DataType::Null | DataType::Array(_) => return None,
         DataType::Struct(_) => "struct",

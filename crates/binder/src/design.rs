@@ -5,6 +5,7 @@
 //! machine and a table.
 
 use types::DataType;
+use types::numeric::interval_text::Fields;
 
 use crate::column_definition::ColumnDefinition;
 use crate::constraint::Constraints;
@@ -242,6 +243,8 @@ pub enum ColumnAlteration {
         type_name: Option<TypeName>,
         /// Its new domain ([`types::names::joined`]), once it is found by its name.
         domain: Option<String>,
+        /// What it keeps of times or intervals, if its type says it.
+        fields: Option<Fields>,
         /// SQL text of what becomes of a value; `None` to convert it as an assignment does.
         using: Option<String>,
     },

@@ -136,7 +136,10 @@ fn text(tokens: &[Token]) -> Option<String> {
 /// 42601 for what is no type, 0A000 for one that there is not.
 pub fn named_type(name: &str) -> SqlResult<DataType> {
     let parser = Parser::new(&Postgres).try_with_sql(name);
-    let parsed = parser.and_then(|mut it| it.parse_data_type());
+    let parsed = parser.and_then(|mut it| {
+        let data_type = it.parse_data_type()?;
+        it.expect_token(&Token::EOF).map(|_| data_type)
+    });
     data_types::data_type(&parsed.map_err(|it| crate::syntax::syntax(&it))?)
 }
 

@@ -43,8 +43,13 @@ fn syntax(message: impl Into<String>) -> SqlError {
     SqlError::new(SqlState::SYNTAX, message)
 }
 
-/// The fields of a type; nothing for an interval of all fields and digits, and for other types.
+/// The fields of a type of intervals, and the digits of one of times; nothing where none are said, and for other types.
 pub(crate) fn fields_of_type(data_type: &ast::DataType) -> Option<Fields> {
+    // More digits than there are mean all.
+    let said = |it: &u64| (*it).min(6) as u8;
+    if let ast::DataType::Timestamp(precision, _) | ast::DataType::Time(precision, _) = data_type {
+        return precision.as_ref().map(|it| Fields { range: None, digits: Some(said(it)) });
+    }
     let ast::DataType::Interval { fields, precision } = data_type else { return None };
     let range = fields.as_ref().map(|it| match it {
         IntervalFields::Year => (Unit::Year, Unit::Year),
@@ -61,7 +66,7 @@ pub(crate) fn fields_of_type(data_type: &ast::DataType) -> Option<Fields> {
         IntervalFields::HourToSecond => (Unit::Hour, Unit::Second),
         IntervalFields::MinuteToSecond => (Unit::Minute, Unit::Second),
     });
-    let digits = precision.map(|it| it.min(6) as u8);
+    let digits = precision.as_ref().map(said);
     (range.is_some() || digits.is_some()).then_some(Fields { range, digits })
 }
 

@@ -73,6 +73,7 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     let copy_options = copy_options::take(&mut tokens)?;
     rewrite::abort(&mut tokens);
     rewrite::pragmas(&mut tokens);
+    rewrite::time_zones(&mut tokens);
     rewrite::only(&mut tokens);
     rewrite::table_commands(&mut tokens);
     rewrite::similar_substrings(&mut tokens);
@@ -99,6 +100,7 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     temporary::logged(&mut tokens);
     file_calls::fold(&mut tokens);
     from_first::complete(&mut tokens);
+    rewrite::empty_selects(&mut tokens);
     let likes = like_words::take(&mut tokens)?;
     let has_rows = view_words::take_data(&mut tokens);
     let check_option = view_words::take_check_option(&mut tokens);

@@ -92,6 +92,59 @@ pub(crate) fn abort(tokens: &mut [TokenWithSpan]) {
     }
 }
 
+/// `RESET TIME ZONE` and `SHOW TIME ZONE` as statements about the setting; the tokens have no blanks.
+pub(crate) fn time_zones(tokens: &mut Vec<TokenWithSpan>) {
+    let said = [keyword(tokens.get(1)), keyword(tokens.get(2))];
+    let is_about = matches!(keyword(tokens.first()), Some(Keyword::RESET | Keyword::SHOW));
+    if is_about && tokens.len() == 3 && said == [Some(Keyword::TIME), Some(Keyword::ZONE)] {
+        tokens[1].token = word("timezone", None, Keyword::TIMEZONE);
+        tokens.truncate(2);
+    }
+}
+
+/// SELECT of nothing and from nothing, as PostgreSQL has it, as one from a row; the tokens have no blanks.
+pub(crate) fn empty_selects(tokens: &mut Vec<TokenWithSpan>) {
+    let mut at = 0;
+    while at < tokens.len() {
+        let is_select = keyword(tokens.get(at)) == Some(Keyword::SELECT);
+        at += 1;
+        if !is_select || !ends_select(tokens.get(at)) {
+            continue;
+        }
+        let span = tokens[at - 1].span;
+        let row = [
+            word("FROM", None, Keyword::FROM),
+            Token::LParen,
+            word("VALUES", None, Keyword::VALUES),
+            Token::LParen,
+            Token::Number("1".to_owned(), false),
+            Token::RParen,
+            Token::RParen,
+            word("AS", None, Keyword::AS),
+            word("nothing", Some('"'), Keyword::NoKeyword),
+        ];
+        tokens.splice(at..at, row.map(|token| TokenWithSpan { token, span }));
+    }
+}
+
+/// Whether a SELECT has nothing before it to select.
+fn ends_select(next: Option<&TokenWithSpan>) -> bool {
+    use Keyword::{
+        EXCEPT, FETCH, FOR, GROUP, HAVING, INTERSECT, LIMIT, OFFSET, ORDER, UNION, WHERE, WINDOW,
+    };
+    match next.map(|it| &it.token) {
+        None | Some(Token::RParen) => true,
+        Some(Token::Word(it)) => {
+            let words = [
+                EXCEPT, FETCH, FOR, GROUP, HAVING, INTERSECT, LIMIT, OFFSET, ORDER, UNION, WHERE,
+                WINDOW,
+            ];
+            words.contains(&it.keyword)
+        }
+        _ => false,
+    }
+}
+
 /// DuckDB's `PRAGMA name = value` as `SET name = value`, `PRAGMA show_tables` as SHOW TABLES and `PRAGMA table_info('t')` as a query; the
 /// tokens have no blanks.
 pub(crate) fn pragmas(tokens: &mut Vec<TokenWithSpan>) {

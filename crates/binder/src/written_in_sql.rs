@@ -242,7 +242,10 @@ fn forms(name: &str) -> Option<&'static [(usize, &'static str)]> {
 
 fn of_times(name: &str) -> Option<&'static [(usize, &'static str)]> {
     Some(match name {
-        "last_day" => &[(1, "CAST(date_trunc('month', {1}) + INTERVAL '1 month -1 day' AS DATE)")],
+        "last_day" => &[(
+            1,
+            "CAST(date_trunc('month', CAST({1} AS TIMESTAMP)) + INTERVAL '1 month -1 day' AS DATE)",
+        )],
         "dayname" => &[(1, "to_char({1}, 'FMDay')")],
         "monthname" => &[(1, "to_char({1}, 'FMMonth')")],
         "yearweek" => &[(1, "CAST(to_char({1}, 'IYYYIW') AS BIGINT)")],
@@ -265,6 +268,7 @@ fn of_times(name: &str) -> Option<&'static [(usize, &'static str)]> {
         "to_microseconds" => &[(1, "(({1}) * INTERVAL '1 microsecond')")],
         "ago" => &[(1, "(now() - CAST({1} AS INTERVAL))")],
         "get_current_timestamp" => &[(0, "now()")],
+        "timeofday" => &[(0, "to_char(clock_timestamp(), 'Dy Mon DD HH24:MI:SS.US YYYY TZ')")],
         // PostgreSQL's is a text without letters, DuckDB's is NULL.
         "sleep_ms" => &[(1, "NULLIF(CAST(pg_sleep(({1}) / 1000.0) AS TEXT), '')")],
         _ => return None,

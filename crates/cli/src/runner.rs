@@ -172,6 +172,9 @@ impl Runner {
             return Ok(());
         }
         let console = &mut self.console;
+        let is_styled = console.session.styled_zone().is_some();
+        let styled = is_styled.then(|| console.session.in_style(answer.clone())).transpose()?;
+        let answer = styled.as_ref().unwrap_or(answer);
         let mut options = OutputOptions::plain(console.look.clone());
         let mut lines_max = None;
         if self.interactive && console.out.is_screen() {

@@ -103,10 +103,10 @@ impl Column {
             Values::Singles(it) => it.push(spelling::float(text, data_type)? as f32),
             Values::Doubles(it) => it.push(spelling::float(text, data_type)?),
             Values::Days(it) => {
-                let days = i32::try_from(spelling::date(text)?);
+                let days = i32::try_from(spelling::date(text, self.zone.styles().order)?);
                 it.push(days.map_err(|_| numeric::errors::out_of_range(data_type))?);
             }
-            Values::Moments(it) => it.push(spelling::timestamp(text)?),
+            Values::Moments(it) => it.push(spelling::timestamp(text, self.zone.styles().order)?),
             Values::Texts { offsets, data } => {
                 let text = match data_type {
                     DataType::Char(_) | DataType::Varchar(_) => numeric::fitting(text, data_type)?,

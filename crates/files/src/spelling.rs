@@ -1,6 +1,7 @@
 //! Values as files nearly always spell them. What is spelt otherwise is read by the rules that all casts share.
 
 use types::numeric::{datetime, spelling};
+use types::styles::DateOrder;
 use types::{DataType, SqlResult};
 
 /// The longest run of digits that 64 bits hold whatever they are.
@@ -62,19 +63,19 @@ pub(crate) fn float(text: &str, data_type: DataType) -> SqlResult<f64> {
     spelling::float(text, data_type)
 }
 
-/// A date, as days from 1970-01-01.
-pub(crate) fn date(text: &str) -> SqlResult<i64> {
+/// A date, as days from 1970-01-01; one of numbers alone in an order.
+pub(crate) fn date(text: &str, order: DateOrder) -> SqlResult<i64> {
     match plain_date(text.as_bytes()) {
         Some(days) => Ok(days),
-        None => datetime::parse_date(text),
+        None => datetime::parse_date_in(text, order),
     }
 }
 
-/// A timestamp, as microseconds from 1970-01-01.
-pub(crate) fn timestamp(text: &str) -> SqlResult<i64> {
+/// A timestamp, as microseconds from 1970-01-01; the same.
+pub(crate) fn timestamp(text: &str, order: DateOrder) -> SqlResult<i64> {
     match plain_timestamp(text.as_bytes()) {
         Some(micros) => Ok(micros),
-        None => datetime::parse_timestamp(text),
+        None => datetime::parse_timestamp_in(text, order),
     }
 }
 

@@ -26,6 +26,8 @@ pub struct AdvisoryLock {
 
 /// The session of a statement, and others.
 pub trait SessionCalls: Send + Sync + fmt::Debug {
+    /// What clocks show right now: microseconds from 1970-01-01, UTC.
+    fn clock(&self) -> i64;
     /// The statement waits for so many seconds before it gives what it has made.
     fn sleep(&self, seconds: f64) -> SqlResult<()>;
     /// Sets a setting when the statement has ended well; `None` gives it back its default. Its value.

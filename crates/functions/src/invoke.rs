@@ -139,7 +139,7 @@ fn pattern_or_bytes(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::RegexpSplit => regexp::split(call),
         F::RegexpExtractAll => regexp::all_matches(call),
         F::SimilarParts | F::SimilarToEscape => regexp::similar_to_escape(call),
-        F::CurrentDate | F::LocalTime | F::LocalTimestamp | F::Now => {
+        F::CurrentDate | F::LocalTime | F::LocalTimestamp | F::Now | F::StatementTimestamp => {
             Err(call.broken("no constant in its place"))
         }
         F::Encode => bytes::encode(call),
@@ -197,6 +197,7 @@ fn text_or_moment(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::DivideInterval | F::MultiplyInterval => interval::scale(call),
         F::CheckedRows => rows::checked(call),
         F::FitInterval => interval::fit(call),
+        F::FitTime => moment::fit(call),
         F::IntervalKey => interval::key(call),
         F::IntervalDays | F::IntervalMicros | F::IntervalMonths => interval::part(call),
         F::IntervalOfParts => interval::of_parts(call),

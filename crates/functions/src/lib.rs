@@ -93,4 +93,4 @@ pub use rows::negative as negative_rows;
 pub use sequences::{Sequences, count};
 pub use structs::{json_of, kind_of};
 pub use texts::{ARRAY_BYTES_MAX, VALUE_BYTES_MAX};
-pub use volatility::{STABLE, Volatility, statement_constant, volatility};
+pub use volatility::{Began, STABLE, Volatility, statement_constant, volatility};

@@ -7,7 +7,8 @@ use arrow_schema::DataType as ArrowType;
 use plan::Function;
 use types::numeric::datetime;
 use types::numeric::interval::Interval;
-use types::{SqlError, SqlResult, SqlState};
+use types::numeric::interval_text::Fields;
+use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::calendar::{
     self, MICROS_PER_DAY, MICROS_PER_SECOND, checked_day, civil_from_days, days_from_civil,
@@ -19,6 +20,25 @@ use crate::field::{self, Field, Names, Of};
 use crate::interval;
 use crate::precision::whole;
 use crate::zone::Zones;
+
+/// The point from which PostgreSQL counts, and so rounds: the first moment of 2000.
+const ROUNDED_FROM: i64 = 946_684_800 * MICROS_PER_SECOND;
+
+/// A point of time or a time of day with so many digits of seconds.
+pub(crate) fn fit(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let digits = call.integers(1)?;
+    let fields = |row| Fields { range: None, digits: u8::try_from(digits.at(row)).ok() };
+    if call.result == DataType::Time {
+        let times = call.primitive::<Int64Type>(0)?;
+        return call.map::<Int64Type>(|row| Ok(fields(row).round(times.value(row))));
+    }
+    let moments = call.any_moments(0)?;
+    call.map_moments(moments, |row| {
+        let (day, of_day) = moments.at(row);
+        let since = (day * MICROS_PER_DAY + of_day).saturating_sub(ROUNDED_FROM);
+        calendar::timestamp(0, fields(row).round(since).saturating_add(ROUNDED_FROM))
+    })
+}
 
 /// A timestamp cut to a unit.
 pub(crate) fn date_trunc(call: &Call<'_>) -> SqlResult<ArrayRef> {

@@ -419,6 +419,7 @@ fn intervals(function: Function) -> &'static [Overload] {
         F::Timezone => {
             const { &[fixed(&[Text, TimestampTz], TIMESTAMP), fixed(&[Text, Timestamp], TIMESTAMPTZ)] }
         }
+        F::StatementTimestamp | F::ClockTimestamp => const { &[fixed(&[], TIMESTAMPTZ)] },
         F::LocalTimestamp => const { &[fixed(&[], TIMESTAMP)] },
         F::LocalTime => const { &[fixed(&[], TIME)] },
         F::DateTrunc => {
@@ -440,6 +441,15 @@ fn intervals(function: Function) -> &'static [Overload] {
             const { &[fixed(&[Interval, Double], INTERVAL)] }
         }
         F::FitInterval => const { &[fixed(&[Interval, Text, Integer], INTERVAL)] },
+        F::FitTime => {
+            const {
+                &[
+                    fixed(&[Timestamp, Integer], TIMESTAMP),
+                    fixed(&[TimestampTz, Integer], TIMESTAMPTZ),
+                    fixed(&[Time, Integer], TIME),
+                ]
+            }
+        }
         F::AddToTime => const { &[fixed(&[Time, Interval], TIME)] },
         F::MakeInterval => {
             const {

@@ -2,7 +2,7 @@
 
 use arrow_array::builder::{BooleanBuilder, StringBuilder};
 use arrow_array::types::Float64Type;
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, TimestampMicrosecondArray};
 use plan::Function;
 use stdx::sync::Arc;
 use types::{DataType, SqlResult};
@@ -21,6 +21,10 @@ pub(crate) fn call(
     match function {
         Function::PgCancelBackend | Function::PgTerminateBackend => {
             end(function, arguments, rows, session)
+        }
+        Function::ClockTimestamp => {
+            let times = std::iter::repeat_with(|| session.clock()).take(rows);
+            Ok(Arc::new(TimestampMicrosecondArray::from_iter_values(times)))
         }
         it if it.is_advisory() => advisory::call(function, arguments, rows, session),
         _ => say(function, arguments, rows, session),

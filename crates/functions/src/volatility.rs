@@ -17,8 +17,22 @@ pub enum Volatility {
 }
 
 /// The stable functions.
-pub const STABLE: [Function; 4] =
-    [Function::Now, Function::LocalTimestamp, Function::LocalTime, Function::CurrentDate];
+pub const STABLE: [Function; 5] = [
+    Function::Now,
+    Function::StatementTimestamp,
+    Function::LocalTimestamp,
+    Function::LocalTime,
+    Function::CurrentDate,
+];
+
+/// When a statement began, and its transaction: microseconds from 1970-01-01, UTC.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Began {
+    /// The transaction: what all functions of the time tell but for one.
+    pub transaction: i64,
+    /// The statement.
+    pub statement: i64,
+}
 
 /// Whether equal arguments give equal results.
 pub fn volatility(function: Function) -> Volatility {
@@ -32,20 +46,22 @@ pub fn volatility(function: Function) -> Volatility {
     }
 }
 
-/// What a stable function is for a statement that began so many microseconds after 1970-01-01 (UTC), in a session of a time
-/// zone.
+/// What a stable function is for a statement that began at some time, in a session of a time zone.
 pub fn statement_constant(
     function: Function,
-    now_micros: i64,
+    began: Began,
     zone: &Zone,
 ) -> Option<(Value, DataType)> {
-    if function == Function::Now {
-        return Some((Value::Timestamp(now_micros), DataType::TimestampTz));
+    let moment = |it| Some((Value::Timestamp(it), DataType::TimestampTz));
+    match function {
+        Function::Now => return moment(began.transaction),
+        Function::StatementTimestamp => return moment(began.statement),
+        _ => {}
     }
     if volatility(function) != Volatility::Stable {
         return None;
     }
-    let local = zone.local(now_micros)?;
+    let local = zone.local(began.transaction)?;
     match function {
         Function::LocalTimestamp => Some((Value::Timestamp(local), DataType::Timestamp)),
         Function::LocalTime => {
@@ -68,12 +84,15 @@ mod tests {
         for &function in Function::ALL {
             let stable = volatility(function) == Volatility::Stable;
             assert_eq!(
-                statement_constant(function, 0, &Zone::utc()).is_some(),
+                statement_constant(function, Began::default(), &Zone::utc()).is_some(),
                 stable,
                 "{function:?}"
             );
         }
-        let before = statement_constant(Function::CurrentDate, -1, &Zone::utc());
-        assert_eq!(before, Some((Value::Date(-1), DataType::Date)));
+        let began = Began { transaction: -1, statement: 1 };
+        let before = |function| statement_constant(function, began, &Zone::utc());
+        assert_eq!(before(Function::CurrentDate), Some((Value::Date(-1), DataType::Date)));
+        let statement = Some((Value::Timestamp(1), DataType::TimestampTz));
+        assert_eq!(before(Function::StatementTimestamp), statement);
     }
 }

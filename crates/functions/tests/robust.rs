@@ -218,6 +218,7 @@ fn one_call(prng: &mut Prng, function: Function, all: &[DataType]) -> bool {
                 || matches!(
                     function,
                     Function::Now
+                        | Function::StatementTimestamp
                         | Function::LocalTime
                         | Function::LocalTimestamp
                         | Function::CurrentDate

@@ -1,6 +1,6 @@
 //! Settings by which clients of PostgreSQL say how they want values, and learn whom they talk to.
 //!
-//! Key decision: a value is taken only where what it asks for is what is done: dates are always in ISO, texts in UTF-8. What
+//! Key decision: a value is taken only where what it asks for is what is done: texts are always in UTF-8. What
 //! tells nothing but a client's own name or wish is kept as it is said.
 
 use std::borrow::Cow;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use binder::sequence_names::as_relation;
 use stdx::sync::Arc;
-use types::{SqlError, SqlResult, SqlState, Zone};
+use types::{SqlError, SqlResult, SqlState, Styles, Zone};
 
 use crate::planner_settings::{Kind, PLANNER, Words};
 use crate::setting::Setting;
@@ -41,6 +41,10 @@ enum Takes {
     Words(Words),
     /// A time zone.
     Zone,
+    /// A form of dates, an order of their numbers, or both.
+    Dates,
+    /// A form of intervals.
+    Intervals,
     /// Schemas, one behind the other.
     Schemas,
     /// A whole number within bounds.
@@ -54,6 +58,8 @@ pub(crate) const DEFERRABLE: &str = "default_transaction_deferrable";
 pub(crate) const SUPERUSER: &str = "is_superuser";
 pub(crate) const SESSION_ROLE: &str = "session_authorization";
 pub(crate) const ROLE: &str = "role";
+const DATE_STYLE: &str = "DateStyle";
+const INTERVAL_STYLE: &str = "IntervalStyle";
 const ON: Takes = Takes::Words(&[&["on", "true", "yes", "1"]]);
 /// PostgreSQL looks at letters and digits alone; asyncpg sends quotes.
 const UTF8: Takes = Takes::Words(&[&["UTF8", "utf-8", "unicode", "'utf-8'", "'utf8'"]]);
@@ -66,7 +72,7 @@ const KNOWN: &[Known] = &[
     known("calendar", "gregorian", CALENDARS, false, "how days are counted"),
     known("client_encoding", "UTF8", UTF8, true, "how texts come and go: UTF-8"),
     known("client_min_messages", "notice", Takes::Text, false, "kept, and of no effect"),
-    known("DateStyle", "ISO, MDY", DATES, true, "how dates are written: ISO 8601"),
+    known(DATE_STYLE, "ISO, MDY", Takes::Dates, true, "how dates are written and read"),
     known("deadlock_timeout", "1s", Takes::Text, false, "kept: deadlocks are found at once"),
     known("default_table_access_method", "columns", COLUMNS, false, "how tables are held"),
     known(DEFERRABLE, "off", SWITCH, false, "kept: what only reads is never refused"),
@@ -75,7 +81,7 @@ const KNOWN: &[Known] = &[
     known("extra_float_digits", "1", Takes::Number(-15, 3), false, "floats are always shortest"),
     known("in_hot_standby", "off", Takes::Nothing, true, "the server is no copy of another"),
     known("integer_datetimes", "on", Takes::Nothing, true, "times are whole microseconds"),
-    known("IntervalStyle", "postgres", INTERVALS, true, "how intervals are written"),
+    known(INTERVAL_STYLE, "postgres", Takes::Intervals, true, "how intervals are written"),
     known(SUPERUSER, "on", Takes::Nothing, true, "whether the role may do everything"),
     known("jit", "off", SWITCH, false, "kept, and of no effect"),
     known("lc_collate", "C", Takes::Nothing, false, "texts are in the order of their bytes"),
@@ -117,8 +123,6 @@ const UNITS: [&str; 10] = ["B", "kB", "MB", "GB", "TB", "us", "ms", "s", "min", 
 const USUAL_PATH: &str = "\"$user\", public";
 const COLUMNS: Takes = Takes::Words(&[&["columns", "heap"]]);
 const CALENDARS: Takes = Takes::Words(&[&["gregorian"]]);
-const DATES: Takes = Takes::Words(&[&["ISO, MDY", "ISO", "ISO,MDY"]]);
-const INTERVALS: Takes = Takes::Words(&[&["postgres"]]);
 const SERVER_VERSION: &str = concat!("18.0 (Nodewise ", env!("CARGO_PKG_VERSION"), ")");
 
 const fn known(
@@ -186,8 +190,8 @@ fn find(name: &str) -> Option<Known> {
 }
 
 impl Known {
-    /// The value that a text means.
-    fn value(&self, text: &str) -> SqlResult<String> {
+    /// The value that a text means, where some styles were said before.
+    fn value(&self, text: &str, styles: Styles) -> SqlResult<String> {
         let invalid = |wanted: String| {
             let message = format!("invalid value for parameter \"{}\": \"{text}\"", self.name);
             SqlError::new(SqlState::INVALID_PARAMETER, message).with_hint(wanted)
@@ -206,6 +210,14 @@ impl Known {
                 Ok(zone) => Ok(zone.name().to_owned()),
                 Err(_) => Err(invalid("it takes a zone like Europe/Berlin, or hours".to_owned())),
             },
+            Takes::Dates => styles.with_dates(text).map(Styles::dates_name).ok_or_else(|| {
+                invalid("it takes ISO, SQL, Postgres or German, and MDY, DMY or YMD".to_owned())
+            }),
+            Takes::Intervals => {
+                let said = styles.with_intervals(text).map(|it| it.intervals.name().to_owned());
+                let known = "it takes postgres, postgres_verbose, sql_standard or iso_8601";
+                said.ok_or_else(|| invalid(known.to_owned()))
+            }
             Takes::Words(rows) => {
                 let means =
                     |row: &&[&'static str]| row.iter().any(|it| it.eq_ignore_ascii_case(text));
@@ -246,7 +258,8 @@ impl ClientSettings {
     pub(crate) fn set(&mut self, name: &str, value: Option<&str>) -> SqlResult<()> {
         let (key, value) = match find(name) {
             Some(known) => {
-                let value = value.map(|it| known.value(it)).transpose()?;
+                let styles = self.styles();
+                let value = value.map(|it| known.value(it, styles)).transpose()?;
                 (Cow::Borrowed(known.name), value)
             }
             None => (Cow::Owned(name.to_ascii_lowercase()), value.map(str::to_owned)),
@@ -281,10 +294,23 @@ impl ClientSettings {
         self.0.get(known.name).cloned().unwrap_or_else(|| known.usual.to_owned())
     }
 
-    /// The time zone.
+    /// The time zone, with the styles.
     pub(crate) fn zone(&self) -> Zone {
         let said = self.0.get("TimeZone");
-        said.and_then(|it| Zone::named(it).ok()).unwrap_or_default()
+        let zone = said.and_then(|it| Zone::named(it).ok()).unwrap_or_default();
+        zone.with_styles(self.styles())
+    }
+
+    /// How dates and intervals are written and read.
+    pub(crate) fn styles(&self) -> Styles {
+        let mut styles = Styles::default();
+        if let Some(said) = self.0.get(DATE_STYLE) {
+            styles = styles.with_dates(said).unwrap_or(styles);
+        }
+        if let Some(said) = self.0.get(INTERVAL_STYLE) {
+            styles = styles.with_intervals(said).unwrap_or(styles);
+        }
+        styles
     }
 
     /// Whether somebody has said where names are looked for.
@@ -330,11 +356,18 @@ mod tests {
         };
         settings.set("datestyle", Some("iso")).unwrap();
         assert_eq!(value(&settings, "DateStyle"), "ISO, MDY");
+        settings.set("datestyle", Some("german")).unwrap();
+        settings.set("datestyle", Some("sql")).unwrap();
+        settings.set("INTERVALSTYLE", Some("ISO_8601")).unwrap();
+        assert_eq!(value(&settings, "DateStyle"), "SQL, DMY");
+        assert_eq!(value(&settings, "IntervalStyle"), "iso_8601");
+        settings.set("intervalstyle", None).unwrap();
         settings.set("client_encoding", Some("'utf-8'")).unwrap();
         assert_eq!(value(&settings, "client_encoding"), "UTF8");
         for (name, wrong, state) in [
             ("client_encoding", "LATIN1", "22023"),
-            ("DateStyle", "German", "22023"),
+            ("DateStyle", "Swiss", "22023"),
+            ("IntervalStyle", "verbose", "22023"),
             ("standard_conforming_strings", "off", "22023"),
             ("extra_float_digits", "4", "22023"),
             ("server_version", "9.0", "55P02"),

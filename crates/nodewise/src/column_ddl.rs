@@ -11,6 +11,7 @@ use binder::column_names::{
 use binder::{ColumnAlteration, ColumnDefinition, Constraints, Generation, Numbering};
 use stdx::sync::Arc;
 use storage::{ColumnChange, ColumnSchema, IndexKind, Rules, Sequence, Table, arrow_type};
+use types::numeric::interval_text::Fields;
 use types::{
     ColumnId, DataType, Generated, Identity, SequenceOwner, SqlError, SqlResult, SqlState, names,
     numeric,
@@ -59,11 +60,11 @@ impl Session {
             ColumnAlteration::Rename { column, to } => {
                 self.rename_column(table, column, to, cancel)
             }
-            ColumnAlteration::Type { column, data_type, using, domain, .. } => {
+            ColumnAlteration::Type { column, data_type, using, domain, fields, .. } => {
                 let id = own_column(table, column)?;
                 // What the old domain asks is nothing that the new values are asked.
                 self.set_domain(&table.name, id, None, cancel)?;
-                let current = self.existing(&table.name)?;
+                let current = self.set_fields(&table.name, id, *fields, cancel)?;
                 self.retype_column(&current, column, (*data_type, using.as_deref()), cancel)?;
                 self.set_domain(&table.name, id, domain.as_deref(), cancel)
             }
@@ -112,9 +113,11 @@ impl Session {
         };
         let values = match default.as_ref().or(of_domain.as_ref()) {
             Some(expression) if generation.is_some() => {
-                self.values_of_expression(table, &schema, expression, cancel)?
+                self.values_of_expression(table, (&schema, column.fields), expression, cancel)?
             }
-            Some(default) => self.values_of_default(table, &schema, default, cancel)?,
+            Some(default) => {
+                self.values_of_default(table, (&schema, column.fields), default, cancel)?
+            }
             None => new_null_array(&arrow_type(*data_type), 1),
         };
         let mut new = self.alter_column(table, &ColumnChange::Add(schema), Some(values), cancel)?;
@@ -131,6 +134,7 @@ impl Session {
             let is_stored = *generation == Generation::Stored;
             rows.generated.push(Generated { column: id, is_stored });
         }
+        rows.put_fields(id, column.fields);
         if rules != **new.rules() {
             new = self.apply_rules(&new, rules, cancel)?;
             self.check_rules(&new, cancel)?;
@@ -148,6 +152,23 @@ impl Session {
             self.set_nullable(&current, name, false, cancel)?;
         }
         Ok(())
+    }
+
+    /// Says what a column keeps of the times or intervals that it is given from now on.
+    fn set_fields(
+        &self,
+        table: &str,
+        column: ColumnId,
+        fields: Option<Fields>,
+        cancel: &CancelToken,
+    ) -> SqlResult<Arc<Table>> {
+        let current = self.existing(table)?;
+        if current.rules().rows.fields(column) == fields {
+            return Ok(current);
+        }
+        let mut rules = Rules::clone(current.rules());
+        Arc::make_mut(&mut rules.rows).put_fields(column, fields);
+        self.apply_rules(&current, rules, cancel)
     }
 
     fn drop_column(
@@ -394,7 +415,8 @@ impl Session {
             );
             return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message));
         }
-        let values = self.values_of_expression(table, &schema, expression, cancel)?;
+        let fields = table.rules().rows.fields(id);
+        let values = self.values_of_expression(table, (&schema, fields), expression, cancel)?;
         if values.len() as u64 != table.rows() {
             let message = "aggregate functions are not allowed in transform expressions";
             return Err(SqlError::new(SqlState("42803"), message));

@@ -9,8 +9,9 @@ use plan::properties::is_volatile;
 use plan::{Expr, ExprKind, Operator, Plan, Source};
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Rules, Table, arrow_type};
+use types::numeric::interval_text::Fields;
 use types::structs::has_part;
-use types::{DataType, RowRules, SqlError, SqlResult, SqlState};
+use types::{ColumnId, DataType, RowRules, SqlError, SqlResult, SqlState, Styles, numeric};
 
 use crate::change::parsed;
 use crate::constraints::quoted;
@@ -27,15 +28,15 @@ use crate::{CancelToken, Session};
 const ASKED: &str = "\"nodewise.new_column\"";
 
 impl Session {
-    /// The values of a default for the rows of a table: one where it is the same for all.
+    /// The values of a default for the rows of a table: one where it is the same for all. A column comes with what it keeps of times.
     pub(crate) fn values_of_default(
         &self,
         table: &Table,
-        column: &ColumnSchema,
+        column: (&ColumnSchema, Option<Fields>),
         default: &str,
         cancel: &CancelToken,
     ) -> SqlResult<ArrayRef> {
-        let (asked, beside) = (sql_path(ASKED), beside(column));
+        let (asked, beside) = (sql_path(ASKED), beside(column.0));
         let found = self.with_asked(column, Some(default), |session| {
             let once = session.asked(&format!("INSERT INTO {asked} ({beside}) VALUES (1)"))?;
             if !gives_others(&once.plan) {
@@ -61,7 +62,7 @@ impl Session {
         expression: &str,
     ) -> SqlResult<DataType> {
         let sql = format!("SELECT ({expression}) FROM {}", sql_path(&table.name));
-        let planned = plan_plain(&queried(&sql)?, &StatementCatalog::new(self))?;
+        let planned = plan_plain(&queried(&sql)?, &StatementCatalog::new(self).keeping())?;
         let output = planned.plan.output.first();
         output
             .map(|it| it.data_type)
@@ -72,12 +73,12 @@ impl Session {
     pub(crate) fn values_of_expression(
         &self,
         table: &Table,
-        column: &ColumnSchema,
+        column: (&ColumnSchema, Option<Fields>),
         expression: &str,
         cancel: &CancelToken,
     ) -> SqlResult<ArrayRef> {
         let (own, asked) = (sql_path(&table.name), sql_path(ASKED));
-        let name = quoted(&column.name);
+        let name = quoted(&column.0.name);
         let sql = format!("INSERT INTO {asked} ({name}) SELECT ({expression}) FROM {own}");
         self.with_asked(column, None, |session| session.first_column(&session.asked(&sql)?, cancel))
     }
@@ -85,7 +86,7 @@ impl Session {
     /// Runs something while there is a table of a column with a default, and of another one.
     fn with_asked<T>(
         &self,
-        column: &ColumnSchema,
+        (column, fields): (&ColumnSchema, Option<Fields>),
         default: Option<&str>,
         ask: impl FnOnce(&Self) -> SqlResult<T>,
     ) -> SqlResult<T> {
@@ -95,7 +96,9 @@ impl Session {
         ];
         let context = BuildContext::serial(&self.database.allocator);
         let table = Table::empty(ASKED, &schema, &context)?;
-        let rows = RowRules { defaults: vec![default.map(Arc::from), None], ..RowRules::default() };
+        let defaults = vec![default.map(Arc::from), None];
+        let mut rows = RowRules { defaults, ..RowRules::default() };
+        rows.put_fields(ColumnId(0), fields);
         let rules = Rules { rows: Arc::new(rows), ..Rules::default() };
         self.catalog().create(table.with_rules(Arc::new(rules), &context)?)?;
         let asked = ask(self);
@@ -104,7 +107,7 @@ impl Session {
     }
 
     fn asked(&self, sql: &str) -> SqlResult<PlannedChange> {
-        plan_plain_change(&parsed(sql)?, &StatementCatalog::new(self).unchecked())
+        plan_plain_change(&parsed(sql)?, &StatementCatalog::new(self).unchecked().keeping())
     }
 
     /// The first column of the rows that a change would bring.
@@ -142,6 +145,21 @@ pub(crate) fn reads_labels(plan: &Plan) -> bool {
         own || it.children().into_iter().any(reads)
     }
     has_expression(plan, &reads)
+}
+
+/// Whether what a plan gives of a row depends on the time zone or the styles of the session that asks.
+pub(crate) fn depends_on_session(plan: &Plan) -> bool {
+    fn depends(it: &Expr) -> bool {
+        let own = match &it.kind {
+            ExprKind::Cast(operand) => {
+                let (from, to) = (operand.data_type, it.data_type);
+                Styles::decide(from, to) || numeric::depends_on_zone(from, to)
+            }
+            _ => false,
+        };
+        own || it.children().into_iter().any(depends)
+    }
+    has_expression(plan, &depends)
 }
 
 fn has_expression(plan: &Plan, holds: &dyn Fn(&Expr) -> bool) -> bool {

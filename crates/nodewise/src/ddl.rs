@@ -8,7 +8,7 @@ use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Rules, Table, TableBuilder, TableDesign};
 use types::{
     ColumnId, DataType, Generated, Identity, ObjectKind, OnCommit, RowRules, SqlError, SqlResult,
-    SqlState, names,
+    SqlState, Styles, names,
 };
 
 use crate::answer::done;
@@ -77,6 +77,7 @@ impl Session {
         let generated = columns.iter().enumerate().filter_map(generated).collect();
         let mut rows = RowRules { defaults, identities, generated, ..RowRules::default() };
         for (place, column) in columns.iter().enumerate() {
+            rows.put_fields(ColumnId(place as u16), column.fields);
             if let Some(domain) = &column.domain {
                 self.existing_domain(domain)?;
                 put_domain(&mut rows, ColumnId(place as u16), Some(domain));
@@ -237,6 +238,18 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Vec<RecordBatch>> {
         let Finished { plan, executed, .. } = self.run_query(query, cancel)?;
+        self.record_batches(&executed, &crate::result::held_schema_of(&plan.output), cancel)
+    }
+
+    /// The rows of the query of a kept text.
+    pub(crate) fn rows_of_kept(
+        &self,
+        query: &ParsedQuery,
+        cancel: &CancelToken,
+    ) -> SqlResult<Vec<RecordBatch>> {
+        let styles = Styles::default();
+        let (catalog, planned) = self.planned_in_styles(query, styles, cancel, |_| Ok(()))?;
+        let Finished { plan, executed, .. } = self.run_planned(&catalog, planned, cancel)?;
         self.record_batches(&executed, &crate::result::held_schema_of(&plan.output), cancel)
     }
 

@@ -154,7 +154,7 @@ impl Session {
         let of = crate::copy::type_sql(of);
         let value = format!("SELECT CAST(NULL AS {of}) AS value");
         let sql = format!("SELECT 1 FROM ({value}) AS d WHERE ({condition})");
-        plan_plain(&queried(&sql)?, &StatementCatalog::new(self)).map(|_| ())
+        plan_plain(&queried(&sql)?, &StatementCatalog::new(self).keeping()).map(|_| ())
     }
 
     fn check_default(&self, of: DataType, default: &str) -> SqlResult<()> {
@@ -162,7 +162,7 @@ impl Session {
             return Err(SqlError::unsupported("cannot use subquery in DEFAULT expression"));
         }
         let sql = format!("SELECT CAST(({default}) AS {})", crate::copy::type_sql(of));
-        plan_plain(&queried(&sql)?, &StatementCatalog::new(self)).map(|_| ())
+        plan_plain(&queried(&sql)?, &StatementCatalog::new(self).keeping()).map(|_| ())
     }
 
     /// The columns of a domain, and of those that are made of it.

@@ -297,7 +297,7 @@ impl Session {
 
     /// The rows of a query of ours.
     pub(crate) fn rows_of(&self, sql: &str, cancel: &CancelToken) -> SqlResult<Vec<RecordBatch>> {
-        self.rows_of_query(&queried(sql)?, cancel)
+        self.rows_of_kept(&queried(sql)?, cancel)
     }
 
     fn add_keys(&self, catalog: &StatementCatalog<'_>, keys: &Keys) -> SqlResult<()> {

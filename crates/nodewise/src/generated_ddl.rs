@@ -9,7 +9,7 @@ use stdx::sync::Arc;
 use storage::{ColumnChange, ColumnSchema, Rules, Table};
 use types::{ColumnId, DataType, ReferentialAction, SqlError, SqlResult, SqlState, names};
 
-use crate::column_values::{gives_others, reads_labels};
+use crate::column_values::{depends_on_session, gives_others, reads_labels};
 use crate::constraints::quoted;
 use crate::foreign_keys::queried;
 use crate::notice::Notice;
@@ -36,7 +36,7 @@ impl Session {
         for column in open {
             let expression = column.default.as_deref().unwrap_or("NULL");
             let sql = format!("SELECT ({expression}) FROM (SELECT {}) t", nulls.join(", "));
-            let plan = plan_plain(&queried(&sql)?, &StatementCatalog::new(self))?.plan;
+            let plan = plan_plain(&queried(&sql)?, &StatementCatalog::new(self).keeping())?.plan;
             let data_type = plan.output.first().map(|it| it.data_type);
             column.data_type = data_type.unwrap_or(DataType::Text);
         }
@@ -72,8 +72,9 @@ impl Session {
         for it in &rows.generated {
             let Some(Some(expression)) = rows.defaults.get(it.column.index()) else { continue };
             let sql = format!("SELECT ({expression}) FROM {}", sql_path(&table.name));
-            let planned = plan_plain(&queried(&sql)?, &StatementCatalog::new(self))?;
-            if !planned.is_stable || gives_others(&planned.plan) || reads_labels(&planned.plan) {
+            let planned = plan_plain(&queried(&sql)?, &StatementCatalog::new(self).keeping())?;
+            let (plan, is_stable) = (&planned.plan, planned.is_stable);
+            if !is_stable || gives_others(plan) || reads_labels(plan) || depends_on_session(plan) {
                 let message = "generation expression is not immutable";
                 return Err(SqlError::new(INVALID_OBJECT, message));
             }
@@ -131,7 +132,8 @@ impl Session {
     ) -> SqlResult<()> {
         let own = table.column(id);
         let schema = ColumnSchema::new(own.name.clone(), own.data_type, own.nullable);
-        let values = self.values_of_expression(table, &schema, expression, cancel)?;
+        let fields = table.rules().rows.fields(id);
+        let values = self.values_of_expression(table, (&schema, fields), expression, cancel)?;
         if !own.nullable && values.null_count() > 0 {
             return Err(crate::column_ddl::contains_null(table, &own.name));
         }

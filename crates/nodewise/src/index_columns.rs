@@ -7,7 +7,7 @@ use stdx::sync::Arc;
 use storage::{ColumnChange, ColumnSchema, Rules, Table, TableIndex};
 use types::{ColumnId, DataType, Generated, SqlError, SqlResult, SqlState, names};
 
-use crate::column_values::{gives_others, reads_labels};
+use crate::column_values::{depends_on_session, gives_others, reads_labels};
 use crate::constraints::quoted;
 use crate::foreign_keys::queried;
 use crate::index_ddl::{NewIndex, check_key_type, key_column_of};
@@ -72,8 +72,9 @@ impl Session {
             }
         }
         let sql = format!("SELECT ({expression}) FROM {} WHERE true", sql_path(&table.name));
-        let planned = plan_plain(&queried(&sql)?, &StatementCatalog::new(self))?;
-        if !planned.is_stable || gives_others(&planned.plan) || reads_labels(&planned.plan) {
+        let planned = plan_plain(&queried(&sql)?, &StatementCatalog::new(self).keeping())?;
+        let (plan, is_stable) = (&planned.plan, planned.is_stable);
+        if !is_stable || gives_others(plan) || reads_labels(plan) || depends_on_session(plan) {
             let message = format!("functions in {what} must be marked IMMUTABLE");
             return Err(SqlError::new(SqlState("42P17"), message));
         }
@@ -95,7 +96,7 @@ impl Session {
         let data_type = self.checked_type(table, expression, "index expression")?;
         let id = ColumnId(table.columns.len() as u16);
         let values = ColumnSchema::new("value".to_owned(), data_type, true);
-        let values = self.values_of_expression(table, &values, expression, cancel)?;
+        let values = self.values_of_expression(table, (&values, None), expression, cancel)?;
         let schema = ColumnSchema::new(free_name(table, item), data_type, true);
         let new = self.alter_column(table, &ColumnChange::Add(schema), Some(values), cancel)?;
         let mut rules = Rules::clone(new.rules());

@@ -54,6 +54,7 @@ impl Session {
             data_type: it.data_type,
             type_name: None,
             domain: None,
+            fields: None,
             nullable: it.nullable,
             default: None,
             numbering: None,
@@ -73,6 +74,7 @@ impl Session {
         let shown = schema.iter().enumerate().filter(|it| !names::is_hidden(&it.1.name));
         for (place, schema) in shown {
             let mut column = plain(schema);
+            column.fields = rows.fields(ColumnId(place as u16));
             column.domain = rows.domain(ColumnId(place as u16)).map(ToString::to_string);
             match rows.identity(ColumnId(place as u16)) {
                 Some(identity) if like.including.identity => {

@@ -100,7 +100,7 @@ impl Session {
             return Err(SqlError::internal("a view without rows is filled"));
         };
         let query = queried(&view.query)?;
-        let batches = self.rows_of_query(&query, cancel)?;
+        let batches = self.rows_of_kept(&query, cancel)?;
         let table = self.build(&rows.table, schema_of(view), batches.clone(), design, cancel)?;
         let table = match old {
             Some(old) => {

@@ -44,7 +44,7 @@ pub(crate) fn plan_change(
 ) -> SqlResult<PlannedChange> {
     let interrupt = catalog.interrupt();
     let check = || interrupt.check();
-    let now = catalog.wall_clock();
+    let now = catalog.began();
     let environment = Environment { catalog, session: catalog, now, moments, check: &check };
     let bound = catalog.planned(binder::bind::bind_change(&statement.0, parameters, &environment));
     let BoundChange {
@@ -105,7 +105,7 @@ fn bound(
 ) -> SqlResult<Bound> {
     let interrupt = catalog.interrupt();
     let check = || interrupt.check();
-    let (now, moments) = (catalog.wall_clock(), None);
+    let (now, moments) = (catalog.began(), None);
     let environment = Environment { catalog, session: catalog, now, moments, check: &check };
     let bound = catalog.planned(binder::bind::bind(&query.0, parameters, &environment))?;
     catalog.check_asked(&bound.asked)?;

@@ -7,7 +7,7 @@ use optimizer::Options;
 use plan::{OutputColumn, Plan};
 use stdx::stack::Deep;
 use stdx::sync::{Arc, Mutex, OnceLock};
-use types::{DataType, TableId, Value};
+use types::{DataType, Styles, TableId, Value};
 
 use crate::answer::listed_schema;
 use crate::basis::Basis;
@@ -25,6 +25,8 @@ pub(crate) struct Inner {
     pub(crate) text: Arc<str>,
     /// When it was prepared: microseconds from 1970-01-01.
     pub(crate) made: i64,
+    /// The styles in which its constants are read.
+    pub(crate) styles: Styles,
     /// Whether PREPARE did it.
     pub(crate) from_sql: bool,
     pub(crate) declared: Vec<Option<DataType>>,

@@ -119,7 +119,8 @@ impl Session {
         let generic = Mutex::new(None);
         let made = self.database.machine.wall_clock();
         let declared = types.clone();
-        let mut inner = Inner { statement, text, made, from_sql, declared, types, generic };
+        let styles = self.settings.client.styles();
+        let mut inner = Inner { statement, text, made, styles, from_sql, declared, types, generic };
         if inner.statement.as_ref().is_some_and(is_planned) {
             let generic = self.plan_generic(&inner, false)?;
             inner.types.clone_from(&generic.types);
@@ -137,8 +138,9 @@ impl Session {
         let query = inner.statement.as_ref().and_then(binder::parameters::query_of);
         let query =
             query.ok_or_else(|| SqlError::internal("only queries and changes have plans"))?;
-        let is_change = matches!(inner.statement, Some(Statement::Change { .. }));
-        let catalog = StatementCatalog::new(self).loosened(is_loose).unchecked();
+        let is_change = inner.statement.as_ref().is_some_and(is_change);
+        let catalog =
+            StatementCatalog::new(self).loosened(is_loose).unchecked().reading(inner.styles);
         let (options, mut moments) = (catalog.planning(), None);
         let planned = match is_change {
             true => self.plan_generic_change(inner, query, &catalog, &mut moments).map(|it| {
@@ -295,7 +297,7 @@ impl Session {
             Some(other) => return self.begin_parsed(other.clone(), None, cancel),
             None => return Ok(Begun::Answer(done(""))),
         }
-        if let Some(Statement::Change { .. }) = &inner.statement {
+        if inner.statement.as_ref().is_some_and(is_change) {
             self.begin_writing()?;
         }
         loop {
@@ -311,7 +313,7 @@ impl Session {
             let zone = self.settings.client.zone();
             let Some(mut values) = converted(values, &generic.types, &zone)? else { break };
             if let Some(first) = generic.moments {
-                let now = self.database.machine.wall_clock();
+                let now = self.began();
                 values.resize(first, Value::Null);
                 let moment = |it: &Function| functions::statement_constant(*it, now, &zone);
                 let moments = functions::STABLE.iter().map(moment);
@@ -351,7 +353,11 @@ impl Session {
         let mut statement = statement.clone();
         match &mut statement {
             Statement::Cursor(CursorStatement::Declare { query, .. }) => {
-                return Ok(Statement::Query { query: substitute(query, values)? });
+                let query = substitute(query, values)?;
+                return Ok(match query.locks_rows() {
+                    true => Statement::Change { query },
+                    false => Statement::Query { query },
+                });
             }
             Statement::Query { query } | Statement::Change { query } => {
                 *query = substitute(query, values)?;
@@ -448,6 +454,15 @@ impl Session {
             }
         }
         Ok(done("DEALLOCATE"))
+    }
+}
+
+/// Whether a statement changes or locks rows.
+fn is_change(statement: &Statement) -> bool {
+    match statement {
+        Statement::Change { .. } => true,
+        Statement::Cursor(CursorStatement::Declare { query, .. }) => query.locks_rows(),
+        _ => false,
     }
 }
 

@@ -71,7 +71,7 @@ impl Session {
         self.run_planned(catalog, planned, cancel)
     }
 
-    fn run_planned(
+    pub(crate) fn run_planned(
         &self,
         catalog: &StatementCatalog<'_>,
         planned: Planned,

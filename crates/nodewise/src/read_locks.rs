@@ -6,7 +6,7 @@
 
 use binder::ParsedQuery;
 use plan::Plan;
-use types::{LockMode, SqlResult, TableId};
+use types::{LockMode, SqlResult, Styles, TableId};
 
 use crate::locks::{Lock, Locked};
 use crate::query::Planned;
@@ -21,8 +21,19 @@ impl Session {
         cancel: &CancelToken,
         adjust: impl FnOnce(&mut Plan) -> SqlResult<()>,
     ) -> SqlResult<(StatementCatalog<'_>, Planned)> {
+        self.planned_in_styles(query, self.settings.client.styles(), cancel, adjust)
+    }
+
+    /// [`Session::planned_to_read`] of a text whose constants are read in some styles.
+    pub(crate) fn planned_in_styles(
+        &self,
+        query: &ParsedQuery,
+        styles: Styles,
+        cancel: &CancelToken,
+        adjust: impl FnOnce(&mut Plan) -> SqlResult<()>,
+    ) -> SqlResult<(StatementCatalog<'_>, Planned)> {
         loop {
-            let catalog = StatementCatalog::new(self);
+            let catalog = StatementCatalog::new(self).reading(styles);
             let mut planned = self.planned(&catalog, query, cancel, |_| Ok(()))?;
             if !self.wait_to_read(&catalog.asked_tables(), cancel)? {
                 adjust(&mut planned.plan)?;

@@ -89,6 +89,10 @@ impl Session {
 }
 
 impl SessionCalls for OwnCalls {
+    fn clock(&self) -> i64 {
+        self.database.machine.wall_clock()
+    }
+
     fn sleep(&self, seconds: f64) -> SqlResult<()> {
         // Nothing is shorter than no time; so is what is no number.
         let seconds = if seconds > 0.0 { seconds.min(SLEEP_MAX) } else { 0.0 };

@@ -232,7 +232,8 @@ impl Settings {
 
     /// What planning may do, and what it takes for granted.
     pub(crate) fn planning(&self) -> optimizer::Options {
-        optimizer::Options { rewrites: self.optimizer, order: self.order }
+        let styles = self.client.styles();
+        optimizer::Options { rewrites: self.optimizer, order: self.order, styles }
     }
 
     /// What ORDER BY goes by.

@@ -1,7 +1,8 @@
 //! DECLARE, FETCH, MOVE and CLOSE.
 //!
 //! Key decision: the rows of a cursor are made as they are fetched, as those of a portal are, and forgotten behind it unless it may
-//! go backward. One WITH HOLD has all of its rows from the start, so that it needs nothing of its transaction.
+//! go backward. One WITH HOLD has all of its rows from the start, so that it needs nothing of its transaction; one FOR UPDATE or FOR
+//! SHARE, too, whose rows are all locked when it is declared.
 //!
 //! - Invariant: a cursor without HOLD ends with its transaction, one that a savepoint has not seen with the way back to that.
 
@@ -35,10 +36,13 @@ impl Session {
         text: &str,
         started: Started,
     ) -> SqlResult<Answer> {
-        let Started::Rows(mut cursor) = started else {
-            return Err(SqlError::internal("a cursor of what gives no rows"));
+        let described = match &started {
+            Started::Rows(cursor) => cursor.described(),
+            Started::Done(answer) => {
+                Described { schema: answer.schema.clone(), types: answer.types.clone() }
+            }
+            _ => return Err(SqlError::internal("a cursor of what gives no rows")),
         };
-        let described = cursor.described();
         let inside = self.block.as_ref().map(|it| it.savepoints.len());
         let mut declared = SqlCursor {
             described,
@@ -53,13 +57,20 @@ impl Session {
             made_at: self.database.machine.wall_clock(),
             inside,
         };
-        if hold {
-            let answer = self.fetch_all(cursor)?;
+        let made = match started {
+            // Of locked rows.
+            Started::Done(answer) => Some(answer),
+            Started::Rows(cursor) if hold => Some(self.fetch_all(cursor)?),
+            Started::Rows(mut cursor) => {
+                self.pause_cursor(&mut cursor);
+                declared.source = Some(cursor);
+                None
+            }
+            _ => None,
+        };
+        if let Some(answer) = made {
             declared.made = answer.rows() as u64;
             declared.rows = answer.batches.into();
-        } else {
-            self.pause_cursor(&mut cursor);
-            declared.source = Some(cursor);
         }
         self.cursors.insert(name.to_owned(), declared);
         Ok(done("DECLARE CURSOR"))
@@ -89,6 +100,9 @@ impl Session {
         match statement {
             CursorStatement::Declare { name, scroll, hold, query } => {
                 self.start_declare(text, (&name, scroll, hold), |session, cancel| {
+                    if query.locks_rows() {
+                        return session.change(&query, cancel).map(Begun::Answer);
+                    }
                     Ok(Begun::Rows(Box::new(session.begin_select(&query, None, cancel)?)))
                 })
             }

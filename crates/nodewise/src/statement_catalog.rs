@@ -3,13 +3,15 @@
 use std::collections::{HashMap, HashSet};
 
 use binder::bind::{Asked, SerialSequence, SessionFacts};
+use functions::Began;
 use plan::Plan;
 use stdx::sync::atomic::{AtomicBool, Ordering};
 use stdx::sync::{Arc, Mutex};
 use storage::{CatalogSnapshot, Table};
 use types::{
     CatalogView, DataType, Deferral, Interrupt, MacroDefinition, RowRules, SqlError, SqlResult,
-    TableId, TableInfo, UniqueKey, UnreadColumn, UserType, Value, ViewDefinition, Zone, names,
+    Styles, TableId, TableInfo, UniqueKey, UnreadColumn, UserType, Value, ViewDefinition, Zone,
+    names,
 };
 
 use crate::basis::Basis;
@@ -38,6 +40,10 @@ pub(crate) struct StatementCatalog<'a> {
     has_frames: bool,
     /// Whether who plans on it asks for the rights of the role that runs the statement.
     is_checked: bool,
+    /// The styles in which constants are read, where they are not the session's.
+    reading: Option<Styles>,
+    /// Whether what is planned is a text that is to be kept.
+    keeps: bool,
     /// Where names are looked for that say no schema.
     path: SearchPath,
     /// Names that were looked for before those that were found.
@@ -72,6 +78,8 @@ impl<'a> StatementCatalog<'a> {
             is_loose,
             has_frames,
             is_checked,
+            reading: None,
+            keeps: false,
             has_types: AtomicBool::new(false),
         }
     }
@@ -79,6 +87,16 @@ impl<'a> StatementCatalog<'a> {
     /// The same for a plan that was made before and did not stay: its tables change so that their bounds do.
     pub(crate) fn loosened(self, is_loose: bool) -> Self {
         Self { is_loose, ..self }
+    }
+
+    /// The same for a statement that was prepared when constants were read in some styles.
+    pub(crate) fn reading(self, styles: Styles) -> Self {
+        Self { reading: Some(styles), ..self }
+    }
+
+    /// The same for a text that is to be kept, and to mean the same in every session.
+    pub(crate) fn keeping(self) -> Self {
+        Self { keeps: true, ..self }
     }
 
     /// The same for queries of the system's own, or for those that are not run yet: nobody's rights are asked.
@@ -102,9 +120,9 @@ impl<'a> StatementCatalog<'a> {
         Self { has_frames: false, ..Self::new(session) }
     }
 
-    /// The time of day on the machine.
-    pub(crate) fn wall_clock(&self) -> i64 {
-        self.session.database.machine.wall_clock()
+    /// When the statement that is planned now began, and its transaction.
+    pub(crate) fn began(&self) -> Began {
+        self.session.began()
     }
 
     fn system_view(&self, schema: &str, name: &str) -> Option<Arc<Table>> {
@@ -352,8 +370,16 @@ impl SessionFacts for StatementCatalog<'_> {
         pg_catalog::session_value(self.session, name, arguments)
     }
 
+    fn keeps_texts(&self) -> bool {
+        self.keeps
+    }
+
     fn zone(&self) -> Zone {
         self.session.settings.client.zone()
+    }
+
+    fn reading_styles(&self) -> Styles {
+        self.reading.unwrap_or_else(|| self.session.settings.client.styles())
     }
 
     fn variable(&self, name: &str) -> Option<(Value, DataType)> {

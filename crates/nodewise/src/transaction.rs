@@ -11,6 +11,7 @@
 //! - Invariant: what is published was made of the newest version of each table that it replaces.
 
 use binder::{Isolation, TransactionModes, TransactionStatement};
+use functions::Began;
 use stdx::sync::Arc;
 use storage::{Catalog, CatalogSnapshot};
 use types::{SqlError, SqlResult, SqlState};
@@ -234,6 +235,12 @@ impl Session {
         Ok(())
     }
 
+    /// When the statement that runs now began, and its transaction.
+    pub(crate) fn began(&self) -> Began {
+        let statement = self.database.machine.wall_clock();
+        Began { transaction: self.block.as_ref().map_or(statement, |it| it.began), statement }
+    }
+
     fn open_block(&mut self, modes: Modes) {
         let settings = self.settings.clone();
         let (is_implicit, failed, has_begun, savepoints) = (false, false, false, Vec::new());
@@ -244,6 +251,7 @@ impl Session {
         let constraints = ConstraintModes::default();
         let block = Block {
             modes,
+            began: self.database.machine.wall_clock(),
             is_implicit,
             failed,
             has_begun,

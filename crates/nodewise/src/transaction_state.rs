@@ -18,6 +18,8 @@ use crate::settings::Settings;
 /// A transaction that BEGIN opened.
 pub(crate) struct Block {
     pub(crate) modes: Modes,
+    /// When it was opened: microseconds from 1970-01-01, UTC.
+    pub(crate) began: i64,
     /// Whether nobody said BEGIN: statements that were sent together are one transaction.
     pub(crate) is_implicit: bool,
     /// Whether a statement failed in it: only its end is waited for.

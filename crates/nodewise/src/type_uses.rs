@@ -102,7 +102,8 @@ impl Session {
         check_not_cut_by(table, id, "move the labels of")?;
         let old = table.column(id);
         let schema = ColumnSchema::new(old.name.clone(), data_type, old.nullable);
-        let values = self.values_of_expression(table, &schema, &quoted(&old.name), cancel)?;
+        let values =
+            self.values_of_expression(table, (&schema, None), &quoted(&old.name), cancel)?;
         let change = ColumnChange::Retype(id, data_type);
         self.alter_column(table, &change, Some(values), cancel).map(|_| ())
     }

@@ -110,7 +110,7 @@ impl Session {
         self.load_files(query, &catalog, cancel)?;
         let interrupt = catalog.interrupt();
         let check = || interrupt.check();
-        let now = catalog.wall_clock();
+        let now = catalog.began();
         let environment =
             Environment { catalog: &catalog, session: &catalog, now, moments: None, check: &check };
         let bound = catalog.planned(bind_view(&query.0, names, &environment))?;

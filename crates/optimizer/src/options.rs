@@ -1,6 +1,7 @@
 //! What planning may do.
 
 use plan::OrderDefaults;
+use types::Styles;
 
 /// What planning may do, and what binding took for granted: plans of one text with others of these are others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -11,10 +12,12 @@ pub struct Options {
     pub rewrites: bool,
     /// What ORDER BY means where it says nothing.
     pub order: OrderDefaults,
+    /// How dates were read, and in which form they become JSON.
+    pub styles: Styles,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { rewrites: true, order: OrderDefaults::default() }
+        Self { rewrites: true, order: OrderDefaults::default(), styles: Styles::default() }
     }
 }

@@ -47,9 +47,10 @@ impl Function {
 
     /// Whether it is called for what it does to its session, or to others.
     pub fn is_of_sessions(self) -> bool {
-        use Function::{PgCancelBackend, PgNotify, PgSleep, PgTerminateBackend, SetConfig};
-        matches!(self, PgCancelBackend | PgNotify | PgSleep | PgTerminateBackend | SetConfig)
-            || self.is_advisory()
+        use Function as F;
+        let ends = matches!(self, F::PgCancelBackend | F::PgTerminateBackend);
+        let says = matches!(self, F::ClockTimestamp | F::PgNotify | F::PgSleep | F::SetConfig);
+        ends || says || self.is_advisory()
     }
 
     /// Whether it takes an advisory lock, or lets go of some.
@@ -563,6 +564,8 @@ functions! {
     LocalTime = "localtime",
     /// The statement's start as the clocks of the session's time zone show it.
     LocalTimestamp = "localtimestamp",
+    /// The time at which the statement began; other functions of the time tell of its transaction.
+    StatementTimestamp = "statement_timestamp",
     /// What the clocks of a time zone show at a moment, or the moment at which they show a time.
     Timezone = "timezone",
     /// From one point of time to another in years, months, days and time.
@@ -604,6 +607,8 @@ functions! {
     /// An interval as a type with fields and digits holds it: interval, its last field or an empty text, digits
     /// of seconds.
     FitInterval = "fit_interval",
+    /// A point of time or a time of day as a type with digits holds it: time, digits of seconds.
+    FitTime = "fit_time",
     /// A time of day plus an interval: the operator.
     AddToTime = "add_to_time",
     /// Thirty days as a month.
@@ -740,6 +745,8 @@ functions! {
     PgCancelBackend = "pg_cancel_backend",
     /// Says a text to a channel when the transaction commits.
     PgNotify = "pg_notify",
+    /// What clocks show when it is called.
+    ClockTimestamp = "clock_timestamp",
     /// Waits for so many seconds.
     PgSleep = "pg_sleep",
     /// Ends the session with a number; whether there is one.

@@ -322,20 +322,20 @@ impl Backend {
         text.rows = Some(match started {
             Started::Rows(cursor) => {
                 let described = cursor.described();
-                let mut rows = Rows::of_cursor(cursor, Vec::new());
+                let mut rows = Rows::of_cursor(cursor, Vec::new(), &self.session);
                 // What fails before its first rows gives none.
                 rows.make(&mut self.session)?;
                 replies::columns(&described, |_| Format::Text, out);
                 rows
             }
-            Started::CopyOut(copy) => Rows::of_copy(copy, out),
+            Started::CopyOut(copy) => Rows::of_copy(copy, &self.session, out),
             Started::CopyIn(_) => return Err(SqlError::internal("a COPY that waits for nobody")),
             Started::Done(answer) => {
                 self.end_last(text)?;
                 if answer.has_rows() {
                     replies::columns(&described(&answer), |_| Format::Text, out);
                 }
-                Rows::of_answer(answer, Vec::new())
+                Rows::of_answer(answer, Vec::new(), &self.session)
             }
         });
         Ok(())

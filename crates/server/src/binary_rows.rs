@@ -12,7 +12,7 @@ use bytes::{Buf, BytesMut};
 use nodewise::pg_types::wire_type;
 use nodewise::{DataType, SqlError, SqlResult, SqlState, Value};
 use stdx::sync::Arc;
-use types::numeric;
+use types::{Zone, numeric};
 
 use crate::parameters::value;
 use crate::replies::Format;
@@ -158,7 +158,8 @@ impl BinaryRows {
                 Ok(length) => {
                     let bytes = row.split_to(length);
                     let of = self.types[place];
-                    value(&bytes, Format::Binary, wire_type(of).oid, Some(of))
+                    // No zone decides what comes in binary.
+                    value(&bytes, Format::Binary, (wire_type(of).oid, Some(of)), &Zone::utc())
                 }
             };
             let of = self.types[place];

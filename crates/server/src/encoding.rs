@@ -2,8 +2,9 @@
 
 use arrow_array::RecordBatch;
 use bytes::{BufMut, BytesMut};
-use nodewise::{CopyFormat, DataType};
+use nodewise::{CopyFormat, DataType, in_style};
 use stdx::sync::Arc;
+use types::Zone;
 
 use crate::binary_values::fill_length;
 use crate::replies::Format;
@@ -12,10 +13,11 @@ use crate::values::RowWriter;
 /// How rows are written.
 #[derive(Clone, Debug)]
 pub enum Encoding {
-    /// As rows of a query, each column in a format of its own, in text behind those that are said; with their types.
-    Rows(Vec<Format>, Vec<DataType>),
-    /// As data of COPY, of columns of such types.
-    Copy(Arc<CopyFormat>, Vec<DataType>),
+    /// As rows of a query, each column in a format of its own, in text behind those that are said; with their types, and the zone of a
+    /// session that writes times in a style of its own.
+    Rows(Vec<Format>, Vec<DataType>, Option<Zone>),
+    /// As data of COPY, of columns of such types; the same.
+    Copy(Arc<CopyFormat>, Vec<DataType>, Option<Zone>),
 }
 
 /// The messages of the rows of a batch.
@@ -26,8 +28,26 @@ pub struct Encoded {
 }
 
 impl Encoding {
+    /// A batch with the texts of the session, where these are others than usual.
+    fn styled(&self, batch: &RecordBatch) -> Option<RecordBatch> {
+        let styled = match self {
+            Self::Rows(formats, types, zone) => {
+                let is_text = |it| formats.get(it).copied().unwrap_or(Format::Text) == Format::Text;
+                in_style(batch, types, zone.as_ref()?, is_text)
+            }
+            Self::Copy(format, types, zone) => {
+                let is_text = matches!(**format, CopyFormat::Lines(_));
+                in_style(batch, types, zone.as_ref()?, |_| is_text)
+            }
+        };
+        // It only fails where columns do not fit their schema.
+        styled.ok()
+    }
+
     /// Writes the rows of a batch, a message each.
     pub fn encode(&self, batch: &RecordBatch) -> Encoded {
+        let styled = self.styled(batch);
+        let batch = styled.as_ref().unwrap_or(batch);
         let (rows, mut bytes) = (batch.num_rows(), BytesMut::new());
         let mut ends = Vec::with_capacity(rows);
         let mut each = |bytes: &mut BytesMut, row: &mut dyn FnMut(usize, &mut BytesMut)| {
@@ -37,12 +57,12 @@ impl Encoding {
             }
         };
         match self {
-            Self::Rows(formats, types) => {
+            Self::Rows(formats, types, _) => {
                 let format = |it: usize| formats.get(it).copied().unwrap_or(Format::Text);
                 let mut writer = RowWriter::new(batch, types, format);
                 each(&mut bytes, &mut |row, bytes| writer.put_message(row, bytes));
             }
-            Self::Copy(format, types) => match &**format {
+            Self::Copy(format, types, _) => match &**format {
                 CopyFormat::Lines(style) => {
                     let (mut writer, mut line) = (style.lines(batch), String::new());
                     each(&mut bytes, &mut |row, bytes| {

@@ -120,7 +120,8 @@ impl Backend {
         if kept.known.columns.as_ref().is_some_and(|it| *it != column_oids(rows.as_ref())) {
             return Err(changed_type());
         }
-        self.portals.insert(name, Portal::new(kept, rows, bind)?);
+        let zone = self.session.zone();
+        self.portals.insert(name, Portal::new(kept, rows, bind, &zone)?);
         Ok(())
     }
 
@@ -219,15 +220,15 @@ impl Backend {
                 if told != column_oids(Some(&described(&answer))) {
                     return Err(changed_type());
                 }
-                Rows::of_answer(answer, formats)
+                Rows::of_answer(answer, formats, &self.session)
             }
             Started::Rows(cursor) => {
                 if told != column_oids(Some(&cursor.described())) {
                     return Err(self.session.fail(cursor, changed_type()));
                 }
-                Rows::of_cursor(cursor, formats)
+                Rows::of_cursor(cursor, formats, &self.session)
             }
-            Started::CopyOut(copy) => Rows::of_copy(copy, out),
+            Started::CopyOut(copy) => Rows::of_copy(copy, &self.session, out),
             Started::CopyIn(copy) => {
                 let copying = Copying::begin(*copy, out);
                 self.begin_copy(copying, name.to_owned());

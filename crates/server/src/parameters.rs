@@ -2,7 +2,7 @@
 
 use nodewise::{DataType, SqlError, SqlResult, SqlState, Value};
 use types::numeric::interval::Interval;
-use types::{Element, numeric};
+use types::{Element, Zone, numeric};
 
 use crate::binary_values::JSONB_VERSION;
 use crate::declared::Declared;
@@ -19,15 +19,15 @@ const EPOCH_DAYS: i32 = 10_957;
 const EPOCH_MICROS: i64 = 946_684_800_000_000;
 
 /// The value of a parameter, whose type is known to the client by a number, and to us where the statement or the client has
-/// told it.
+/// told it; texts are read in a session of a time zone and its styles.
 pub fn value(
     bytes: &[u8],
     format: Format,
-    oid: u32,
-    data_type: Option<DataType>,
+    (oid, data_type): (u32, Option<DataType>),
+    zone: &Zone,
 ) -> SqlResult<Value> {
     match format {
-        Format::Text => text(utf8(bytes)?, data_type),
+        Format::Text => text(utf8(bytes)?, data_type, zone),
         Format::Binary => match data_type {
             // Labels come as texts.
             Some(DataType::Array(Element::Enum(_))) => Ok(Value::Text(array(bytes, TEXT)?.into())),
@@ -38,7 +38,7 @@ pub fn value(
 
 /// A text is a value of the type that the parameter has; numbers stand as they are written, so that none is rounded that is
 /// only compared.
-fn text(text: &str, data_type: Option<DataType>) -> SqlResult<Value> {
+fn text(text: &str, data_type: Option<DataType>, zone: &Zone) -> SqlResult<Value> {
     match data_type {
         Some(DataType::Decimal { .. }) => match numeric::parse_literal(text.trim()) {
             Ok((value @ (Value::Integer(_) | Value::Decimal { .. }), _)) => Ok(value),
@@ -47,7 +47,7 @@ fn text(text: &str, data_type: Option<DataType>) -> SqlResult<Value> {
         // Types that are held as others take texts; a moment may name no time zone.
         Some(it) if it.stored() != it => Ok(Value::Text(text.into())),
         Some(it) if !it.is_text() && it != DataType::Null => {
-            numeric::cast(&Value::Text(text.into()), DataType::Text, it)
+            numeric::cast_in(&Value::Text(text.into()), DataType::Text, it, zone)
         }
         _ => Ok(Value::Text(text.into())),
     }
@@ -219,12 +219,13 @@ mod tests {
     #[test]
     fn values_are_read_in_both_formats() {
         let price = Some(DataType::Decimal { precision: 5, scale: 2 });
-        let text = |text: &str, of| value(text.as_bytes(), Format::Text, 0, of).unwrap();
+        let zone = Zone::utc();
+        let text = |text: &str, of| value(text.as_bytes(), Format::Text, (0, of), &zone).unwrap();
         assert_eq!(text("1.005", price), Value::Decimal { unscaled: 1005, scale: 3 });
         assert_eq!(text("7", Some(DataType::BigInt)), Value::Integer(7));
         assert_eq!(text("t", Some(DataType::Boolean)), Value::Boolean(true));
         assert_eq!(text("x", None), Value::Text("x".into()));
-        let binary = |bytes: &[u8], oid| value(bytes, Format::Binary, oid, None);
+        let binary = |bytes: &[u8], oid| value(bytes, Format::Binary, (oid, None), &zone);
         assert_eq!(binary(&[0, 7], INT2).unwrap(), Value::Integer(7));
         assert_eq!(binary(&[0, 0, 0, 0], DATE).unwrap(), Value::Date(EPOCH_DAYS));
         assert_eq!(binary(&[0x7f, 0xff, 0xff, 0xff], DATE).unwrap(), Value::Date(i32::MAX));
@@ -237,7 +238,7 @@ mod tests {
         ] {
             assert_eq!(binary(bytes, oid).unwrap_err().state.0, state);
         }
-        let wrong = value(b"1x", Format::Text, 0, Some(DataType::Integer));
+        let wrong = value(b"1x", Format::Text, (0, Some(DataType::Integer)), &zone);
         assert_eq!(wrong.unwrap_err().state, SqlState::INVALID_TEXT);
     }
 

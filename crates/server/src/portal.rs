@@ -7,6 +7,7 @@ use crate::replies::Format;
 use crate::requests::{Bind, violation};
 use crate::rows::Rows;
 use nodewise::pg_types::{TEXT, UNKNOWN, wire_type};
+use types::Zone;
 
 /// A statement that a client has prepared, and what it has said of its parameters.
 #[derive(Clone)]
@@ -64,8 +65,8 @@ pub enum State {
 }
 
 impl Portal {
-    /// Values for a statement.
-    pub fn new(kept: Kept, rows: Option<Described>, bind: Bind) -> SqlResult<Self> {
+    /// Values for a statement, in a session of a time zone.
+    pub fn new(kept: Kept, rows: Option<Described>, bind: Bind, zone: &Zone) -> SqlResult<Self> {
         let wanted = kept.prepared.parameters().len();
         let Bind { statement, formats: codes, values: given, result_formats: formats, .. } = bind;
         if given.len() != wanted {
@@ -79,7 +80,10 @@ impl Portal {
             let format = format_of(&codes, wanted, index)?;
             values.push(match bytes {
                 None => Value::Null,
-                Some(it) => value(it, format, kept.oid(index), kept.prepared.parameters()[index])?,
+                Some(it) => {
+                    let of = kept.prepared.parameters()[index];
+                    value(it, format, (kept.oid(index), of), zone)?
+                }
             });
         }
         let columns = rows.as_ref().map_or(0, |it| it.types.len());

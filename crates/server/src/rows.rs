@@ -59,8 +59,9 @@ impl Rows {
     }
 
     /// Those of a statement that has ended.
-    pub fn of_answer(answer: Answer, formats: Vec<Format>) -> Self {
-        let encoding = Encoding::Rows(formats, answer.types.clone());
+    pub fn of_answer(answer: Answer, formats: Vec<Format>, session: &Session) -> Self {
+        let zone = session.styled_zone();
+        let encoding = Encoding::Rows(formats, answer.types.clone(), zone);
         let items = answer.batches.iter().map(|it| encoding.encode(it)).collect();
         // CREATE TABLE AS says SELECT, too.
         let tag = match answer.has_rows() && answer.tag.starts_with("SELECT ") {
@@ -71,13 +72,13 @@ impl Rows {
     }
 
     /// Those of a query that are made while they are sent.
-    pub fn of_cursor(cursor: Cursor, formats: Vec<Format>) -> Self {
-        let types = cursor.described().types;
-        Self::new(Some(cursor), Encoding::Rows(formats, types), Tag::Select)
+    pub fn of_cursor(cursor: Cursor, formats: Vec<Format>, session: &Session) -> Self {
+        let (types, zone) = (cursor.described().types, session.styled_zone());
+        Self::new(Some(cursor), Encoding::Rows(formats, types, zone), Tag::Select)
     }
 
     /// Those of COPY .. TO STDOUT, of which the client is told.
-    pub fn of_copy(copy: CopyOut, out: &mut BytesMut) -> Self {
+    pub fn of_copy(copy: CopyOut, session: &Session, out: &mut BytesMut) -> Self {
         let Described { schema, types } = copy.cursor.described();
         let is_binary = matches!(*copy.format, nodewise::CopyFormat::Binary);
         replies::copy_out(is_binary, schema.fields().len(), out);
@@ -88,7 +89,8 @@ impl Rows {
             }
         }
         let head = if is_binary { BINARY_HEAD } else { &[] };
-        let rows = Self::new(Some(copy.cursor), Encoding::Copy(copy.format, types), Tag::Copy);
+        let encoding = Encoding::Copy(copy.format, types, session.styled_zone());
+        let rows = Self::new(Some(copy.cursor), encoding, Tag::Copy);
         Self { head, ..rows }
     }
 
@@ -210,7 +212,7 @@ impl Rows {
 
     /// Appends what comes behind the last row.
     fn put_end(&mut self, out: &mut BytesMut) {
-        let Encoding::Copy(format, _) = &self.encoding else { return };
+        let Encoding::Copy(format, ..) = &self.encoding else { return };
         if matches!(**format, nodewise::CopyFormat::Binary) {
             put_copy_data(&[std::mem::take(&mut self.head), BINARY_END].concat(), out);
         }

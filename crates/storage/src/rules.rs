@@ -1,7 +1,9 @@
 //! The keys and the indexes of a table, as they were asked for.
 
 use stdx::sync::Arc;
-use types::{ColumnId, Deferral, ForeignKey, Generated, Identity, OnCommit, RowRules};
+use types::{
+    ColumnId, Deferral, FieldsColumn, ForeignKey, Generated, Identity, OnCommit, RowRules,
+};
 
 /// Why there is an index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -122,6 +124,9 @@ impl Rules {
         let generated =
             |it: &Generated| Some(Generated { column: moved_up(it.column, id)?, ..*it });
         rows.generated = rows.generated.iter().filter_map(generated).collect();
+        let fields =
+            |it: &FieldsColumn| Some(FieldsColumn { column: moved_up(it.column, id)?, ..*it });
+        rows.fields = rows.fields.iter().filter_map(fields).collect();
         rows.domains.retain_mut(|it| match moved_up(it.column, id) {
             Some(column) => {
                 it.column = column;

@@ -14,9 +14,10 @@ use storage::{
     BuildContext, ColumnSchema, Encoding, IndexKind, Partitioning, PlaceTarget, Placement,
     PlainStrings, Rules, Serial, Table, TableBuilder, TableDesign, TableIndex, table_to_arrow,
 };
+use types::numeric::interval_text::{Fields, Unit};
 use types::{
-    CheckRule, ColumnId, DataType, Deferral, ForeignKey, Identity, ReferentialAction, RowRules,
-    SqlState, Value,
+    CheckRule, ColumnId, DataType, Deferral, FieldsColumn, ForeignKey, Identity, ReferentialAction,
+    RowRules, SqlState, Value,
 };
 
 /// The file of a table and those of its parts.
@@ -177,6 +178,13 @@ fn rules(columns: usize) -> Arc<Rules> {
         identities: vec![identity],
         generated: vec![types::Generated { column: ColumnId(2), is_stored: true }],
         domains: vec![types::DomainColumn { column: ColumnId(1), domain: "s.d".into() }],
+        fields: vec![
+            FieldsColumn { column: ColumnId(2), fields: Fields { range: None, digits: Some(3) } },
+            FieldsColumn {
+                column: ColumnId(4),
+                fields: Fields { range: Some((Unit::Day, Unit::Second)), digits: None },
+            },
+        ],
     });
     Arc::new(Rules { indexes, rows, references: vec![reference], ..Rules::default() })
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use stdx::sync::Arc;
 
+use crate::numeric::interval_text::Fields;
 use crate::{
     ColumnId, DataType, Interrupt, MacroDefinition, SqlError, TableId, UserType, Value,
     ViewDefinition,
@@ -62,6 +63,17 @@ pub struct RowRules {
     pub generated: Vec<Generated>,
     /// The columns that are of domains.
     pub domains: Vec<DomainColumn>,
+    /// The columns whose types say how much of a time or an interval they keep.
+    pub fields: Vec<FieldsColumn>,
+}
+
+/// A column that keeps a part of a time or an interval: `TIMESTAMP(3)`, `INTERVAL DAY TO SECOND`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FieldsColumn {
+    /// The column.
+    pub column: ColumnId,
+    /// What it keeps.
+    pub fields: Fields,
 }
 
 /// A column of a domain.
@@ -232,6 +244,17 @@ impl RowRules {
         self.domains.iter().find(|it| it.column == column).map(|it| &it.domain)
     }
 
+    /// What a column keeps of times or intervals, if its type says it.
+    pub fn fields(&self, column: ColumnId) -> Option<Fields> {
+        self.fields.iter().find(|it| it.column == column).map(|it| it.fields)
+    }
+
+    /// Says what a column keeps, or that it keeps all.
+    pub fn put_fields(&mut self, column: ColumnId, fields: Option<Fields>) {
+        self.fields.retain(|it| it.column != column);
+        self.fields.extend(fields.map(|fields| FieldsColumn { column, fields }));
+    }
+
     /// The expressions of generated columns, to be changed.
     pub fn generation_expressions(&mut self) -> impl Iterator<Item = &mut Arc<str>> {
         let generated: Vec<usize> = self.generated.iter().map(|it| it.column.index()).collect();
@@ -243,6 +266,7 @@ impl RowRules {
     pub fn is_empty(&self) -> bool {
         self.checks.is_empty()
             && self.domains.is_empty()
+            && self.fields.is_empty()
             && self.defaults.iter().all(Option::is_none)
     }
 }

@@ -23,6 +23,7 @@ pub mod role;
 pub mod sequence;
 pub mod shared;
 pub mod structs;
+pub mod styles;
 pub mod user_type;
 pub mod value;
 pub mod view;
@@ -31,8 +32,9 @@ pub mod whole;
 pub mod zone;
 
 pub use catalog::{
-    CatalogView, CheckRule, ColumnInfo, ColumnStatistics, Deferral, DomainColumn, ForeignKey,
-    Generated, Identity, ReferentialAction, RowRules, TableInfo, UniqueKey, UnreadColumn,
+    CatalogView, CheckRule, ColumnInfo, ColumnStatistics, Deferral, DomainColumn, FieldsColumn,
+    ForeignKey, Generated, Identity, ReferentialAction, RowRules, TableInfo, UniqueKey,
+    UnreadColumn,
 };
 pub use data_type::{DataType, Element};
 pub use enums::EnumType;
@@ -44,6 +46,7 @@ pub use names::OnCommit;
 pub use rights::{Grant, ObjectKind, Privileges, Rights};
 pub use role::{Membership, Role, RoleId};
 pub use sequence::{SequenceDefinition, SequenceOwner, SequencePosition};
+pub use styles::Styles;
 pub use user_type::{Domain, DomainCheck, UserType};
 pub use value::Value;
 pub use view::{CheckOption, Materialized, UsedRelation, ViewDefinition};

@@ -13,7 +13,7 @@ use stdx::sync::Arc;
 
 use crate::numeric::infinite::is_infinite;
 use crate::value::civil_from_days;
-use crate::{SqlError, SqlResult, SqlState};
+use crate::{SqlError, SqlResult, SqlState, Styles};
 
 const SECOND: i64 = 1_000_000;
 const DAY: i64 = 86_400 * SECOND;
@@ -44,11 +44,12 @@ const ABBREVIATIONS: [(&str, i32); 15] = [
 /// Abbreviations that have stood for other distances at other times: those of a zone.
 const HISTORIC: [(&str, &str); 1] = [("msk", "Europe/Moscow")];
 
-/// A time zone.
+/// A time zone, and the styles in which the session whose it is writes and reads times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Zone {
     name: Arc<str>,
     rules: TimeZone,
+    styles: Styles,
 }
 
 impl Default for Zone {
@@ -66,7 +67,21 @@ impl fmt::Display for Zone {
 impl Zone {
     /// UTC.
     pub fn utc() -> Self {
-        Self { name: "UTC".into(), rules: TimeZone::UTC }
+        Self::of("UTC", TimeZone::UTC)
+    }
+
+    fn of(name: &str, rules: TimeZone) -> Self {
+        Self { name: name.into(), rules, styles: Styles::default() }
+    }
+
+    /// The same zone, in a session of some styles.
+    pub fn with_styles(self, styles: Styles) -> Self {
+        Self { styles, ..self }
+    }
+
+    /// How times are written and read in its session.
+    pub fn styles(&self) -> Styles {
+        self.styles
     }
 
     /// A zone so many seconds ahead of UTC, always; `None` beyond a day.
@@ -78,7 +93,7 @@ impl Zone {
         write_offset(seconds.into(), &mut name);
         write_offset(-i64::from(seconds), &mut west);
         let west = west.trim_start_matches('+');
-        Some(Self { name: format!("<{name}>{west}").into(), rules: TimeZone::fixed(offset) })
+        Some(Self::of(&format!("<{name}>{west}"), TimeZone::fixed(offset)))
     }
 
     /// The zone of a name of IANA's in any case, of an abbreviation, or of a rule of POSIX (`EST5EDT`, `UTC-3`, where west is
@@ -93,7 +108,7 @@ impl Zone {
         }
         if let Some((_, zone)) = HISTORIC.iter().find(|it| it.0.eq_ignore_ascii_case(name)) {
             let rules = TimeZone::get(zone).ok()?;
-            return Some(Self { name: name.to_uppercase().into(), rules });
+            return Some(Self::of(&name.to_uppercase(), rules));
         }
         if !name.starts_with(|it: char| it.is_ascii_alphabetic() || it == '<') {
             return None;
@@ -105,8 +120,8 @@ impl Zone {
         }
         let known = TimeZone::get(name).ok();
         let rules = known.or_else(|| TimeZone::posix(name).ok())?;
-        let name = rules.iana_name().unwrap_or(name).into();
-        Some(Self { name, rules })
+        let name = rules.iana_name().unwrap_or(name).to_owned();
+        Some(Self::of(&name, rules))
     }
 
     /// The zone that `SET TimeZone` names: as [`Self::find`], a number of hours ahead of UTC, or, with a colon, as

@@ -3,6 +3,7 @@
 use plan::build::unary;
 use plan::{BinaryOperator, Expr, ExprKind, Function, UnaryOperator};
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
+use types::numeric::interval_text::Fields;
 use types::{DataType, SqlError, SqlResult, SqlState, Value, names};
 
 use super::Binder;
@@ -35,7 +36,15 @@ impl<'a> Binder<'a> {
         if let Some(of_rows) = self.call_of_rows(&name, call, whole) {
             return of_rows;
         }
+        if let Some(bound) = self.named_arguments(&name, call, whole)? {
+            let made = self.made_call(&name, &bound, whole);
+            return made
+                .unwrap_or_else(|| self.plain_call(functions::lookup(&name), &name, bound, whole));
+        }
         let mut arguments = plain_arguments(call, whole)?;
+        if let (Some(function), [digits]) = (of_the_time(&name), &arguments[..]) {
+            return self.now_in_digits(function, digits, whole);
+        }
         if matches!(&*name, "grouping" | "grouping_id") {
             return self.grouping_call(&arguments, whole);
         }
@@ -63,6 +72,27 @@ impl<'a> Binder<'a> {
             return self.action_of_merge(whole);
         }
         self.plain_call(function, &name, bound, whole)
+    }
+
+    /// `current_timestamp(2)`: the time with so many digits of seconds.
+    fn now_in_digits(
+        &mut self,
+        function: Function,
+        digits: &'a ast::Expr,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Number(said, _), .. }) =
+            digits
+        else {
+            let message = "syntax error: the digits of a time must be a whole number";
+            return Err(at(SqlError::new(SqlState::SYNTAX, message), digits));
+        };
+        let Ok(said) = said.parse::<u64>() else {
+            let message = format!("syntax error: {said} is no number of digits");
+            return Err(at(SqlError::new(SqlState::SYNTAX, message), digits));
+        };
+        let time = self.invoke(function, Vec::new(), whole)?;
+        self.fitted(time, Fields { range: None, digits: Some(said.min(6) as u8) })
     }
 
     /// A call of a function of bound arguments, or of what PostgreSQL's catalog tells.
@@ -341,6 +371,16 @@ fn function_name(name: &ast::ObjectName, whole: &ast::Expr) -> SqlResult<String>
 }
 
 /// The arguments of a call without anything that aggregates and windows alone have.
+/// The functions of the time that take a number of digits.
+fn of_the_time(name: &str) -> Option<Function> {
+    Some(match name {
+        "current_timestamp" => Function::Now,
+        "localtimestamp" => Function::LocalTimestamp,
+        "current_time" | "localtime" => Function::LocalTime,
+        _ => return None,
+    })
+}
+
 fn plain_arguments<'e>(
     call: &'e ast::Function,
     whole: &ast::Expr,

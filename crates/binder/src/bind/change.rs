@@ -123,6 +123,9 @@ pub fn bind_change(
     let statement = expanded.as_deref().unwrap_or(statement);
     let rules = TargetRules::of(statement, environment.catalog)?;
     let filled = rules.with_defaults(statement, environment.catalog)?;
+    if filled.is_some() {
+        super::kept::check_alike(rules.all_defaults(), &environment.session.zone())?;
+    }
     let statement = filled.as_ref().unwrap_or(statement);
     let is_stable = expanded.is_none();
     let mut binder = Binder { rules: &rules, is_stable, ..Binder::new(environment, parameters) };
@@ -417,7 +420,7 @@ impl<'a> Binder<'a> {
             let value = match at_hand {
                 Some(it) => {
                     let given = self.column_expr(it.attr);
-                    self.assigned(given, &column.name, column.data_type, true)?
+                    self.assigned_in(given, &target, place, true)?
                 }
                 None => self.default_of(&target, place)?,
             };
@@ -482,13 +485,27 @@ impl<'a> Binder<'a> {
         if is_default(value) {
             return self.default_of(target, place);
         }
-        let info = &target.table.columns[place];
         if let Some(arguments) = item_that_is_set(value) {
             return self.with_item(arguments, target, place, value);
         }
         let bound = self.declared(value)?;
-        let assigned = self.assigned(bound, &info.name, info.data_type, reads);
-        assigned.map_err(|it| at(it, value))
+        self.assigned_in(bound, target, place, reads).map_err(|it| at(it, value))
+    }
+
+    /// [`Self::assigned`] in a column, which may keep a part of it.
+    pub(super) fn assigned_in(
+        &mut self,
+        value: Expr,
+        target: &Target,
+        place: usize,
+        reads: bool,
+    ) -> SqlResult<Expr> {
+        let column = &target.table.columns[place];
+        let value = self.assigned(value, &column.name, column.data_type, reads)?;
+        match self.rules.fields(place) {
+            Some(fields) => self.fitted(value, fields),
+            None => Ok(value),
+        }
     }
 
     /// The values of an UPDATE by column; `None` for those that it leaves as they are.
@@ -528,9 +545,9 @@ impl<'a> Binder<'a> {
                 self.rules.check_set(&info.name, place, written)?;
                 values[place] = Some(match value {
                     Given::Written(value) => self.assigned_to(value, target, place, false)?,
-                    Given::Bound(value) => self
-                        .assigned(value, &info.name, info.data_type, false)
-                        .map_err(|it| at(it, whole))?,
+                    Given::Bound(value) => {
+                        self.assigned_in(value, target, place, false).map_err(|it| at(it, whole))?
+                    }
                 });
             }
         }
@@ -648,8 +665,11 @@ impl<'a> Binder<'a> {
         };
         check_plain(default, "a DEFAULT expression")?;
         let level = Level::new(Frame::default(), super::level::one_row(), Clause::Default);
-        let (bound, _) = self.in_level(level, |this| this.expr(default))?;
-        self.assigned(bound, &column.name, column.data_type, false)
+        let (bound, _) = self.in_level(level, |this| {
+            let bound = this.expr(default)?;
+            this.assigned_in(bound, target, place, false)
+        })?;
+        Ok(bound)
     }
 
     /// Adds the truth of each CHECK constraint of the rows.

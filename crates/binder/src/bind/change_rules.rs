@@ -4,9 +4,10 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{self, SetExpr};
+use types::numeric::interval_text::Fields;
 use types::{
-    CatalogView, ColumnId, Generated, Identity, SqlError, SqlResult, SqlState, TableInfo,
-    UniqueKey, names,
+    CatalogView, ColumnId, FieldsColumn, Generated, Identity, SqlError, SqlResult, SqlState,
+    TableInfo, UniqueKey, names,
 };
 
 use super::changed_view::{ChangedView, place_in_table, places_in_table, views_of};
@@ -37,6 +38,7 @@ pub(super) struct TargetRules {
     pub(super) keys: Vec<UniqueKey>,
     identities: Vec<Identity>,
     generated: Vec<Generated>,
+    fields: Vec<FieldsColumn>,
     /// The places in the lists of VALUES where all rows say DEFAULT.
     all_default: Vec<usize>,
     /// The views through which the table is changed, the one that the statement names first.
@@ -50,6 +52,7 @@ pub(super) static NOTHING: TargetRules = TargetRules {
     keys: Vec::new(),
     identities: Vec::new(),
     generated: Vec::new(),
+    fields: Vec::new(),
     all_default: Vec::new(),
     views: Vec::new(),
 };
@@ -63,6 +66,11 @@ impl TargetRules {
     /// Whether a column is generated of others.
     pub(super) fn is_generated(&self, place: usize) -> bool {
         self.generated.iter().any(|it| it.column.index() == place)
+    }
+
+    /// What columns get that are given nothing.
+    pub(super) fn all_defaults(&self) -> impl Iterator<Item = &ast::Expr> {
+        self.defaults.iter().flatten()
     }
 
     /// The columns that are generated of others, with the expressions.
@@ -92,6 +100,11 @@ impl TargetRules {
         };
         let items = key.columns.iter().map(item).collect();
         (items, condition)
+    }
+
+    /// What a column keeps of times or intervals, if its type says it.
+    pub(super) fn fields(&self, place: usize) -> Option<Fields> {
+        self.fields.iter().find(|it| it.column.index() == place).map(|it| it.fields)
     }
 
     /// The identity of a column.
@@ -139,9 +152,9 @@ impl TargetRules {
         let (defaults, checks, identities) = (Vec::new(), Vec::new(), Vec::new());
         let all_default = values_of(statement).map_or_else(Vec::new, all_default);
         let (keys, generated) = (Vec::new(), Vec::new());
-        let views = Vec::new();
+        let (views, fields) = (Vec::new(), Vec::new());
         let mut nothing =
-            Self { defaults, checks, keys, identities, generated, all_default, views };
+            Self { defaults, checks, keys, identities, generated, fields, all_default, views };
         let Some((schema, table)) = target_name(statement) else { return Ok(nothing) };
         let (views, table) = views_of(schema.as_deref(), &table, catalog)?;
         nothing.views = views;
@@ -179,6 +192,7 @@ impl TargetRules {
             keys,
             identities: rules.identities.clone(),
             generated: rules.generated.clone(),
+            fields: rules.fields.clone(),
             all_default: nothing.all_default,
             views: nothing.views,
         })

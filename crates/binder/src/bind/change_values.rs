@@ -29,12 +29,13 @@ impl<'a> Binder<'a> {
         let mut made = Vec::new();
         for (place, expression) in rules.generations() {
             check_plain(expression, "column generation expression")?;
-            let column = &target.table.columns[place];
             let frame = target.own_frame(|place| shown[place]);
             let level = Level::new(frame, rel, Clause::Generation);
-            let (bound, level) = self.in_level(level, |this| this.expr(expression))?;
+            let (value, level) = self.in_level(level, |this| {
+                let bound = this.expr(expression)?;
+                this.assigned_in(bound, target, place, false)
+            })?;
             rel = level.input;
-            let value = self.assigned(bound, &column.name, column.data_type, false)?;
             row[place] = self.attribute(value.data_type, true);
             made.push((row[place], value));
         }

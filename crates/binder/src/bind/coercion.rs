@@ -6,7 +6,7 @@ use plan::{Expr, ExprKind};
 use sqlparser::ast::Spanned;
 use types::array::Items;
 use types::numeric::{self, common_type, interval};
-use types::{DataType, Element, SqlError, SqlResult, SqlState, Value, Zone, structs};
+use types::{DataType, Element, SqlError, SqlResult, SqlState, Styles, Value, Zone, structs};
 
 use super::Binder;
 use super::errors::at;
@@ -121,13 +121,12 @@ impl Binder<'_> {
         value: &Value,
         to: DataType,
     ) -> SqlResult<Value> {
-        let zone = self.environment.session.zone();
         if let (DataType::TimestampTz, Value::Text(text)) = (to, value)
             && !numeric::datetime::names_zone(text)
         {
             self.is_stable = false;
         }
-        cast(value, DataType::Text, to, &zone)
+        self.read_in_style(value, to, |value, zone| cast(value, DataType::Text, to, zone))
     }
 
     /// A constant or a parameter of unknown type as a value of a type.
@@ -312,6 +311,7 @@ pub(super) fn fold_cast(expr: Expr, to: DataType) -> Expr {
         && expr.data_type != to
         && expr.data_type != DataType::Null
         && !numeric::depends_on_zone(expr.data_type, to)
+        && !Styles::decide(expr.data_type, to)
         && let Ok(converted) = numeric::cast(value, expr.data_type, to)
     {
         return Expr::literal(converted, to);

@@ -3,7 +3,7 @@
 use plan::build::cast;
 use plan::{Expr, ExprKind, Function};
 use sqlparser::ast;
-use types::{DataType, SqlError, SqlResult, SqlState, Value, numeric};
+use types::{DataType, SqlError, SqlResult, SqlState, Styles, Value, numeric};
 
 use super::Binder;
 use super::coercion::{fold_cast, name_of};
@@ -23,10 +23,16 @@ impl<'a> Binder<'a> {
         if let Some(kind) = Registered::named(data_type) {
             return self.registered(kind, operand, whole);
         }
-        if let Some(fields) = crate::interval_fields::fields_of_type(data_type)
-            && failing == Failing::Raises
-        {
-            return self.cast_to_interval(operand, fields, whole);
+        if is_oid(data_type) && is_type_of(operand) {
+            return self.registered(Registered::Type, operand, whole);
+        }
+        if let Some(fields) = crate::interval_fields::fields_of_type(data_type) {
+            let to = crate::data_types::of_times(data_type).map_err(|it| at(it, whole))?;
+            if to == DataType::Interval && failing == Failing::Raises {
+                return self.cast_to_interval(operand, fields, whole);
+            }
+            let value = self.cast_to(failing, operand, to, whole)?;
+            return self.fitted(value, fields).map_err(|it| at(it, whole));
         }
         if let Some(domain) = self.domain_named(data_type).map_err(|it| at(it, whole))? {
             let value = self.cast_to(failing, operand, domain.data_type, whole)?;
@@ -101,7 +107,9 @@ impl<'a> Binder<'a> {
             return Err(SqlError::new(SqlState("42846"), message));
         }
         Ok(match (&operand.kind, failing) {
-            (ExprKind::Literal(value), Failing::IsNull) if !numeric::depends_on_zone(from, to) => {
+            (ExprKind::Literal(value), Failing::IsNull)
+                if !numeric::depends_on_zone(from, to) && !Styles::decide(from, to) =>
+            {
                 constant(value, from, to, failing)?
             }
             (ExprKind::Literal(_), Failing::Raises) => fold_cast(operand, to),
@@ -114,6 +122,29 @@ impl<'a> Binder<'a> {
                 Expr { kind, data_type: to }
             }
         })
+    }
+}
+
+/// Whether a type is that of numbers of the catalog.
+fn is_oid(data_type: &ast::DataType) -> bool {
+    match data_type {
+        ast::DataType::Custom(name, arguments) if arguments.is_empty() => {
+            let last = name.0.last().and_then(|it| it.as_ident());
+            last.is_some_and(|it| it.value.eq_ignore_ascii_case("oid"))
+        }
+        _ => false,
+    }
+}
+
+/// Whether it calls `pg_typeof`, which tells the name of a type, in PostgreSQL also its number.
+pub(super) fn is_type_of(expr: &ast::Expr) -> bool {
+    match expr {
+        ast::Expr::Nested(inner) => is_type_of(inner),
+        ast::Expr::Function(call) => {
+            let last = call.name.0.last().and_then(|it| it.as_ident());
+            last.is_some_and(|it| it.value.eq_ignore_ascii_case("pg_typeof"))
+        }
+        _ => false,
     }
 }
 

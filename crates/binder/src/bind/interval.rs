@@ -29,7 +29,9 @@ impl<'a> Binder<'a> {
             _ => None,
         };
         match (text, fields.range) {
-            (Some(text), _) => constant(text, fields).map_err(|error| at(error, &*it.value)),
+            (Some(text), _) => {
+                self.interval_constant(text, fields).map_err(|error| at(error, &*it.value))
+            }
             (None, Some((first, last))) if first == last && fields.digits.is_none() => {
                 self.units_of(&it.value, fields)
             }
@@ -43,7 +45,8 @@ impl<'a> Binder<'a> {
         if !bound.data_type.is_numeric() {
             return Err(unsupported("an INTERVAL of anything but a text or a number", count));
         }
-        let arguments = vec![constant("1", fields)?, fold_cast(bound, DataType::Double)];
+        let arguments =
+            vec![self.interval_constant("1", fields)?, fold_cast(bound, DataType::Double)];
         self.fold_call(Function::MultiplyInterval, arguments, DataType::Interval)
     }
 
@@ -58,7 +61,7 @@ impl<'a> Binder<'a> {
         if let ExprKind::Literal(Value::Text(text)) = &bound.kind
             && (bound.data_type == DataType::Null || bound.data_type.is_text())
         {
-            return constant(text, fields).map_err(|error| at(error, whole));
+            return self.interval_constant(text, fields).map_err(|error| at(error, whole));
         }
         let from = bound.data_type;
         let value = match from {
@@ -73,18 +76,35 @@ impl<'a> Binder<'a> {
             }
             _ => return Err(unsupported("a cast to INTERVAL with fields of such a value", whole)),
         };
-        let last = fields.range.map_or("", |it| it.1.name());
-        let digits = Value::Integer(fields.digits.map_or(6, i64::from));
-        let arguments = vec![
-            value,
-            Expr::literal(Value::Text(last.into()), DataType::Text),
-            Expr::literal(digits, DataType::BigInt),
-        ];
-        self.fold_call(Function::FitInterval, arguments, DataType::Interval)
+        self.fitted(value, fields)
     }
-}
 
-fn constant(text: &str, fields: Fields) -> SqlResult<Expr> {
-    let value = interval_text::parse(text, fields)?;
-    Ok(Expr::literal(held_interval(value), DataType::Interval))
+    /// What is kept of a time or an interval by fields and digits; other values stay.
+    pub(super) fn fitted(&mut self, value: Expr, fields: Fields) -> SqlResult<Expr> {
+        let to = value.data_type;
+        let digits = Value::Integer(fields.digits.map_or(6, i64::from));
+        let digits = Expr::literal(digits, DataType::BigInt);
+        let keeps_all = fields.range.is_none() && fields.digits.is_none_or(|it| it >= 6);
+        match to {
+            _ if keeps_all => Ok(value),
+            DataType::Interval => {
+                let last = Value::Text(fields.range.map_or("", |it| it.1.name()).into());
+                let arguments = vec![value, Expr::literal(last, DataType::Text), digits];
+                self.fold_call(Function::FitInterval, arguments, to)
+            }
+            DataType::Timestamp | DataType::TimestampTz | DataType::Time => {
+                self.fold_call(Function::FitTime, vec![value, digits], to)
+            }
+            _ => Ok(value),
+        }
+    }
+
+    fn interval_constant(&self, text: &str, fields: Fields) -> SqlResult<Expr> {
+        let text = Value::Text(text.into());
+        let value = self.read_in_style(&text, DataType::Interval, |value, zone| {
+            let Value::Text(text) = value else { return Ok(value.clone()) };
+            interval_text::parse_in(text, fields, zone.styles().intervals).map(held_interval)
+        })?;
+        Ok(Expr::literal(value, DataType::Interval))
+    }
 }

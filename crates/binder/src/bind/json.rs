@@ -134,7 +134,7 @@ impl<'a> Binder<'a> {
                 self.as_json(text, to)
             }
             DataType::Json | DataType::Jsonb => Ok(fold_cast(value, to)),
-            _ if types::structs::is_nested(from) => {
+            _ if types::structs::is_nested(from) || self.is_styled(from) => {
                 self.fold_call(Function::NestedJson, vec![value], to)
             }
             DataType::Array(_) => self.array_as_json(value, ",", to),
@@ -148,6 +148,11 @@ impl<'a> Binder<'a> {
         }
     }
 
+    /// Whether the session writes values of a type otherwise than JSON does.
+    pub(super) fn is_styled(&self, of: DataType) -> bool {
+        self.environment.session.zone().styles().shows(of)
+    }
+
     /// An array as JSON, with something between its elements.
     pub(super) fn array_as_json(
         &mut self,
@@ -155,7 +160,7 @@ impl<'a> Binder<'a> {
         separator: &str,
         to: DataType,
     ) -> SqlResult<Expr> {
-        if types::structs::is_nested(array.data_type) {
+        if types::structs::is_nested(array.data_type) || self.is_styled(array.data_type) {
             return self.fold_call(Function::NestedJson, vec![array], to);
         }
         let kind = kind_of(array.data_type.element().unwrap_or(DataType::Text));

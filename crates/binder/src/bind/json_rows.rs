@@ -49,6 +49,10 @@ impl<'a> Binder<'a> {
             (false, None) => match value.data_type {
                 DataType::Array(_) => self.as_json(value, DataType::Json)?,
                 DataType::Null => self.coerce_unknown(value, DataType::Text)?,
+                // In the form of JSON, not of the session.
+                it if self.is_styled(it) && !given.distinct => {
+                    self.as_json(value, DataType::Json)?
+                }
                 _ => value,
             },
             _ => return Err(none()),

@@ -79,6 +79,11 @@ pub(super) enum Clause {
 }
 
 impl Clause {
+    /// Whether it is one of the rules of a table, which are kept as texts.
+    pub fn is_of_rules(self) -> bool {
+        matches!(self, Self::Default | Self::Check | Self::Generation)
+    }
+
     /// Whether it stands over groups, so that aggregates may be in it.
     pub fn is_over_groups(self) -> bool {
         matches!(

@@ -51,8 +51,12 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
         let domain = self.domain_named(&it.data_type).map_err(|it| at(it, whole))?;
+        let fields = crate::interval_fields::fields_of_type(&it.data_type);
         let data_type = match &domain {
             Some(domain) => domain.data_type,
+            None if fields.is_some() => {
+                crate::data_types::of_times(&it.data_type).map_err(|it| at(it, whole))?
+            }
             None => self.type_named(&it.data_type).map_err(|it| at(it, whole))?,
         };
         let Some(text) = text_of(&it.value.value) else {
@@ -61,11 +65,12 @@ impl<'a> Binder<'a> {
         let text = Value::Text(text.into());
         let value = self.read(&text, data_type).map_err(|it| at(it, whole))?;
         let read = Expr::literal(value, data_type);
-        match domain {
-            Some(domain) => {
+        match (domain, fields) {
+            (Some(domain), _) => {
                 self.as_domain(Failing::Raises, read, &domain).map_err(|it| at(it, whole))
             }
-            None => Ok(read),
+            (None, Some(fields)) => self.fitted(read, fields).map_err(|it| at(it, whole)),
+            (None, None) => Ok(read),
         }
     }
 }

@@ -48,6 +48,7 @@ mod interval;
 mod json;
 mod json_paths;
 mod json_rows;
+mod kept;
 mod level;
 mod limit;
 mod list_items;
@@ -56,6 +57,7 @@ mod locking;
 mod made_calls;
 mod maps;
 mod merge;
+mod named_arguments;
 mod names;
 mod noting;
 mod number_ranges;
@@ -92,6 +94,7 @@ mod window_definition;
 mod window_parts;
 mod with;
 
+use functions::Began;
 use plan::relation::{Attr, Attribute, Query, RecursiveQuery, Rel};
 use plan::{Expr, OrderDefaults};
 use sqlparser::ast;
@@ -125,8 +128,8 @@ pub struct Environment<'a> {
     pub catalog: &'a dyn CatalogView,
     /// What functions of PostgreSQL's catalog tell.
     pub session: &'a dyn SessionFacts,
-    /// The time at which the statement began: microseconds from 1970-01-01, UTC.
-    pub now: i64,
+    /// When the statement and its transaction began.
+    pub now: Began,
     /// The number of the parameter that stands for the first of the functions of the time ([`functions::STABLE`]), where a plan is
     /// made for statements of any time and any time zone; the others follow it. `None`: they stand for their values.
     pub moments: Option<usize>,

@@ -1,7 +1,7 @@
 //! What the catalog and its functions tell of the session, and of what has a number.
 
 use plan::OrderDefaults;
-use types::{DataType, SqlResult, Value, Zone};
+use types::{DataType, SqlResult, Styles, Value, Zone};
 
 /// A sequence that a column owns.
 pub struct SerialSequence {
@@ -25,6 +25,14 @@ pub trait SessionFacts: Sync {
     /// The time zone of the session.
     fn zone(&self) -> Zone {
         Zone::utc()
+    }
+    /// The styles in which constants are read.
+    fn reading_styles(&self) -> Styles {
+        self.zone().styles()
+    }
+    /// Whether what is bound is a text that is to be kept, and to mean the same in every session.
+    fn keeps_texts(&self) -> bool {
+        false
     }
     /// The value of a variable of the session; `None` of one that nobody has set.
     fn variable(&self, _name: &str) -> Option<(Value, DataType)> {

@@ -242,6 +242,11 @@ impl<'a> Binder<'a> {
         mut arguments: Vec<Expr>,
         whole: &'a ast::Expr,
     ) -> SqlResult<Result<Expr, Vec<Expr>>> {
+        // A date is a moment there: PostgreSQL prefers these.
+        let of_date = arguments.get(1).is_some_and(|it| it.data_type == Date);
+        if function == Function::DateTrunc && of_date && (2..=3).contains(&arguments.len()) {
+            return self.truncated_date(arguments, whole).map(Ok);
+        }
         let Some(place) = arguments.iter().position(|it| it.data_type == TimestampTz) else {
             return Ok(Err(arguments));
         };
@@ -296,6 +301,23 @@ impl<'a> Binder<'a> {
             }
             _ => Ok(Err(arguments)),
         }
+    }
+
+    /// The beginning of a part of time that the midnight of a day is in.
+    fn truncated_date(
+        &mut self,
+        mut arguments: Vec<Expr>,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let day = arguments[1].clone();
+        if arguments.len() == 3 {
+            arguments[1] = fold_cast(day, TimestampTz);
+            return self.truncated_moment(arguments, whole);
+        }
+        arguments[1] = fold_cast(day, Timestamp);
+        let cut = self.invoke(Function::DateTrunc, arguments, whole)?;
+        let zone = self.session_zone();
+        self.fold_call(Function::Timezone, vec![zone, cut], TimestampTz)
     }
 
     /// The beginning of a part of time that a moment is in, as the clocks of a zone, or of the session, show it.

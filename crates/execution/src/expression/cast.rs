@@ -39,6 +39,7 @@ pub(super) fn cast_in(operand: Node, to: DataType, zone: Option<&Zone>) -> SqlRe
         // The blanks at its end go first.
         (DataType::Bpchar, DataType::Varchar(_)) => limited(limited(operand, DataType::Text), to),
         (_, to) if from.is_text() && to.is_text() => limited(operand, to),
+        (from, to) if is_styled(from, to, zone) => converted(operand, to, zone)?,
         (_, to) if to.is_text() => {
             let facts = Facts::of([&operand]);
             let shape = ColumnShape::computed(DataType::Text, facts.nullable);
@@ -64,6 +65,12 @@ pub(super) fn cast_in(operand: Node, to: DataType, zone: Option<&Zone>) -> SqlRe
             return Err(cannot_cast(from, to));
         }
     })
+}
+
+/// Whether the style of the session makes other texts, or reads texts otherwise, than is usual.
+fn is_styled(from: DataType, to: DataType, zone: Option<&Zone>) -> bool {
+    let styles = zone.map(Zone::styles).unwrap_or_default();
+    to.is_text() && styles.shows(from) || from.is_text() && styles.reads(to)
 }
 
 /// Whether values of a type are no more than held as those of another: a text or a number tells nothing of them.

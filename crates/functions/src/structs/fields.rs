@@ -3,12 +3,15 @@
 //! What is compared, and JSON, depend on the type of the argument, which no Arrow array tells: [`key`] and [`json_of`] are for
 //! single values, and who runs a call knows their type.
 
+use std::borrow::Cow;
+
 use arrow_array::{Array as _, ArrayRef, StringArray};
 use plan::Function;
 use types::array::{self, Items};
 use types::numeric::{self, format};
 use types::structs::{self, StructType};
-use types::{DataType, SqlResult, Value, Zone, json};
+use types::styles::DateForm;
+use types::{DataType, SqlResult, Styles, Value, Zone, json};
 
 use crate::array::{Source, each_held, values_of};
 use crate::call::Call;
@@ -77,7 +80,10 @@ pub(crate) fn of_constants(
     match (function, arguments) {
         (Function::NestedKey, [(value, of)]) => Some(structs::key(value, *of)),
         (Function::NestedFit, [(value, of)]) => Some(numeric::assign(value, *of, result, "")),
-        (Function::NestedJson, [(value, of)]) if !numeric::depends_on_zone(*of, DataType::Text) => {
+        (Function::NestedJson, [(value, of)])
+            if !numeric::depends_on_zone(*of, DataType::Text)
+                && !Styles::decide(*of, DataType::Text) =>
+        {
             Some(json_of(value, (*of, result), &Zone::utc()))
         }
         _ => None,
@@ -92,8 +98,17 @@ pub fn json_of(value: &Value, (of, to): (DataType, DataType), zone: &Zone) -> Sq
     if value.is_null() {
         return Ok(Value::Null);
     }
+    // Dates are in ISO, whatever the session's style is.
+    let styles = zone.styles();
+    let zone = match styles.dates {
+        DateForm::Iso => Cow::Borrowed(zone),
+        _ => {
+            let styles = Styles { dates: DateForm::Iso, ..styles };
+            Cow::Owned(zone.clone().with_styles(styles))
+        }
+    };
     let mut out = String::new();
-    put(value, of, zone, &mut out);
+    put(value, of, &zone, &mut out);
     let out = if to == DataType::Jsonb { json::normal(&out)? } else { out };
     if out.len() > VALUE_BYTES_MAX {
         return Err(crate::error::too_long());

@@ -369,6 +369,7 @@ fn is_plain(table: &Table, targets: &[usize]) -> bool {
     let rules = table.rules();
     rules.rows.checks.is_empty()
         && rules.rows.domains.is_empty()
+        && rules.rows.fields.is_empty()
         && rules.references.is_empty()
         && targets.len() == table.columns.len()
 }

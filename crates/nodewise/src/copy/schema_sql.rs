@@ -158,7 +158,9 @@ pub(super) fn create_table(table: &Table, sequences: &CatalogSnapshot) -> String
     let shown = table.columns.iter().enumerate().filter(|it| !names::is_hidden(&it.1.name));
     for (place, column) in shown {
         let domain = rules.rows.domain(ColumnId(place as u16)).map(|it| sql_name(it));
-        let of = domain.unwrap_or_else(|| type_sql(column.data_type));
+        let fields = rules.rows.fields(ColumnId(place as u16)).unwrap_or_default();
+        let of =
+            domain.unwrap_or_else(|| type_sql(column.data_type) + &fields.suffix().to_uppercase());
         let mut line = format!("{} {of}", quoted(&column.name));
         if !column.nullable {
             line.push_str(" NOT NULL");

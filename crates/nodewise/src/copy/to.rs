@@ -16,6 +16,7 @@ use crate::answer::{done, listed, listed_schema};
 use crate::query::Finished;
 use crate::result::{place_of, schema_of, types_of};
 use crate::statement_catalog::StatementCatalog;
+use crate::styled::in_style;
 use crate::{Answer, CancelToken, Session};
 
 impl Session {
@@ -34,7 +35,7 @@ impl Session {
         let rows = match partitioning {
             None => self.write_rows(query, snapshot, path, &format, cancel)?,
             Some(partitioning) => {
-                let (schema, batches) = self.rows_for(query, snapshot, &format, cancel)?;
+                let (schema, batches) = self.rows_for(query, snapshot, (&format, false), cancel)?;
                 let team = self.load_team(cancel);
                 partitioning.write(path, &format, (&schema, &batches), &team)?;
                 batches.iter().map(RecordBatch::num_rows).sum()
@@ -52,17 +53,17 @@ impl Session {
         format: &CopyFormat,
         cancel: &CancelToken,
     ) -> SqlResult<usize> {
-        let (schema, batches) = self.rows_for(query, snapshot, format, cancel)?;
+        let (schema, batches) = self.rows_for(query, snapshot, (format, true), cancel)?;
         write_file(path, format, &schema, &batches, &self.load_team(cancel))?;
         Ok(batches.iter().map(RecordBatch::num_rows).sum())
     }
 
-    /// The rows of a query on a snapshot, as a format has them.
+    /// The rows of a query on a snapshot, as a format has them. `is_one`: for one file, whose texts may be in the styles of the session.
     fn rows_for(
         &self,
         query: &ParsedQuery,
         snapshot: Arc<CatalogSnapshot>,
-        format: &CopyFormat,
+        (format, is_one): (&CopyFormat, bool),
         cancel: &CancelToken,
     ) -> SqlResult<(SchemaRef, Vec<RecordBatch>)> {
         let catalog = StatementCatalog::on(self, snapshot);
@@ -86,6 +87,11 @@ impl Session {
                 let lists = listed_schema(&schema, &types);
                 let batches = batches.iter().map(|it| listed(it, &lists, &types));
                 (lists.clone(), batches.collect::<SqlResult<Vec<_>>>()?)
+            }
+            CopyFormat::Lines(_) if is_one && let Some(zone) = self.styled_zone() => {
+                let types = types_of(&plan.output);
+                let styled = batches.iter().map(|it| in_style(it, &types, &zone, |_| true));
+                (schema, styled.collect::<SqlResult<Vec<_>>>()?)
             }
             _ => (schema, batches),
         })

@@ -11,9 +11,10 @@ use storage::{
     ColumnSchema, IndexKind, Partitioning, PlaceTarget, Placement, Preference, Rules, Table,
     TableDesign, TableIndex,
 };
+use types::numeric::interval_text::{Fields, Unit};
 use types::{
-    CheckRule, ColumnId, DataType, Deferral, DomainColumn, ForeignKey, Generated, Identity,
-    ReferentialAction, RowRules, SqlError, SqlResult, SqlState, Value,
+    CheckRule, ColumnId, DataType, Deferral, DomainColumn, FieldsColumn, ForeignKey, Generated,
+    Identity, ReferentialAction, RowRules, SqlError, SqlResult, SqlState, Value,
 };
 
 use crate::reshape::Reshape;
@@ -57,6 +58,9 @@ pub(crate) struct RulesForm {
     /// Columns that are of domains.
     #[serde(default)]
     domains: Vec<(u16, String)>,
+    /// Columns whose types say fields and digits of times: the first and the last field, and the digits.
+    #[serde(default)]
+    fields: Vec<FieldsForm>,
     references: Vec<ReferenceForm>,
 }
 
@@ -220,6 +224,7 @@ impl RulesForm {
                 .iter()
                 .map(|it| (it.column.0, it.domain.to_string()))
                 .collect(),
+            fields: rules.rows.fields.iter().map(fields_form).collect(),
             references: rules.references.iter().map(ReferenceForm::of).collect(),
         }
     }
@@ -253,7 +258,8 @@ impl RulesForm {
             domain: it.1.as_str().into(),
         };
         let domains = self.domains.iter().map(of_domain).collect();
-        let rows = RowRules { defaults, checks, identities, generated, domains };
+        let fields = self.fields.iter().map(read_fields).collect::<SqlResult<_>>()?;
+        let rows = RowRules { defaults, checks, identities, generated, domains, fields };
         let references =
             self.references.iter().map(ReferenceForm::read).collect::<SqlResult<_>>()?;
         let mut indexes: Vec<TableIndex> = self.indexes.iter().map(index).collect();
@@ -452,6 +458,24 @@ impl ReshapeForm {
             Self::Merge => Reshape::Merge,
         })
     }
+}
+
+type FieldsForm = (u16, Option<(String, String)>, Option<u8>);
+
+fn fields_form(it: &FieldsColumn) -> FieldsForm {
+    let range = it.fields.range.map(|(first, last)| (first.name().into(), last.name().into()));
+    (it.column.0, range, it.fields.digits)
+}
+
+fn read_fields((column, range, digits): &FieldsForm) -> SqlResult<FieldsColumn> {
+    let unit = |name: &String| {
+        Unit::of_field(name).ok_or_else(|| malformed(&format!("an interval has no {name}")))
+    };
+    let range = match range {
+        Some((first, last)) => Some((unit(first)?, unit(last)?)),
+        None => None,
+    };
+    Ok(FieldsColumn { column: ColumnId(*column), fields: Fields { range, digits: *digits } })
 }
 
 fn numbers(nodes: &[NodeId]) -> Vec<u16> {

@@ -1,6 +1,7 @@
 //! The columns of tables, of indexes and of views, and their defaults.
 
-use ::types::{ColumnId, ObjectKind, SqlResult, names};
+use ::types::numeric::interval_text::Fields;
+use ::types::{ColumnId, DataType, ObjectKind, SqlResult, names};
 use arrow_array::RecordBatch;
 use storage::ColumnSchema;
 
@@ -54,16 +55,18 @@ pub(super) fn attributes(session: &Session) -> SqlResult<RecordBatch> {
             let acl = rights.column_acl(session, &column.name)?;
             let domain = table.rules().rows.domain(ColumnId(place as u16));
             let more = (has_default, generated, acl, domain.map(|it| &**it));
-            attribute(&mut view, (oids::table(table.id), place), column, more);
+            let fields = table.rules().rows.fields(ColumnId(place as u16));
+            attribute(&mut view, (oids::table(table.id), place), (column, fields), more);
         }
         for index in &table.rules().indexes {
-            for (place, column) in index.columns.iter().enumerate() {
-                let mut column = ColumnSchema { nullable: true, ..columns[column.index()].clone() };
+            for (place, &id) in index.columns.iter().enumerate() {
+                let mut column = ColumnSchema { nullable: true, ..columns[id.index()].clone() };
                 if names::is_hidden(&column.name) {
                     column.name = "expr".to_owned();
                 }
                 let more = (false, "", Cell::Text(None), None);
-                attribute(&mut view, (index_oid(table.id, index), place), &column, more);
+                let fields = table.rules().rows.fields(id);
+                attribute(&mut view, (index_oid(table.id, index), place), (&column, fields), more);
             }
         }
     }
@@ -72,7 +75,7 @@ pub(super) fn attributes(session: &Session) -> SqlResult<RecordBatch> {
         for (place, (name, data_type)) in it.columns.iter().enumerate() {
             let column = ColumnSchema::new(name, *data_type, true);
             let more = (false, "", rights.column_acl(session, name)?, None);
-            attribute(&mut view, (oids::table(it.id), place), &column, more);
+            attribute(&mut view, (oids::table(it.id), place), (&column, None), more);
         }
     }
     view.finish()
@@ -81,10 +84,13 @@ pub(super) fn attributes(session: &Session) -> SqlResult<RecordBatch> {
 fn attribute(
     view: &mut ViewBuilder,
     (relation, place): (i64, usize),
-    schema: &ColumnSchema,
+    (schema, fields): (&ColumnSchema, Option<Fields>),
     (has_default, generated, acl, domain): (bool, &str, Cell, Option<&str>),
 ) {
     let mut wire = wire_type(schema.data_type);
+    if let Some(fields) = fields {
+        wire.modifier = fields.modifier(schema.data_type == DataType::Interval);
+    }
     if let Some(domain) = domain {
         // The modifier of its type is the domain's own.
         (wire.oid, wire.modifier) = (made_type(domain), -1);

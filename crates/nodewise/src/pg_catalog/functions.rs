@@ -6,8 +6,9 @@ use ::types::SqlResult;
 use arrow_array::RecordBatch;
 use functions::Volatility;
 
-use super::oids;
 use super::shared::{none, number as cell};
+use super::{made_functions, oids};
+use crate::Session;
 use crate::views::{Cell, ViewBuilder};
 
 /// A function: its name, its kind and how its results change.
@@ -41,7 +42,7 @@ fn oid(it: &Known) -> i64 {
 }
 
 /// The rows of `pg_proc`.
-pub(super) fn functions() -> SqlResult<RecordBatch> {
+pub(super) fn functions(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
         ("oid", 'i'),
         ("proname", 't'),
@@ -100,31 +101,37 @@ pub(super) fn functions() -> SqlResult<RecordBatch> {
             none(),
         ]);
     }
+    made_functions::add(session, &mut view)?;
     view.finish()
 }
 
 /// The number of a function, if there is one of the name.
-pub(super) fn number(name: &str) -> Option<i64> {
-    all().iter().find(|it| it.name == name).map(oid)
+pub(super) fn number(session: &Session, name: &str) -> Option<i64> {
+    let made = made_functions::all(session).into_iter().find(|it| it.name == name);
+    made.map(|it| it.oid).or_else(|| all().iter().find(|it| it.name == name).map(oid))
 }
 
 /// The names of functions by their numbers.
-pub(super) fn names() -> Vec<(i64, String)> {
-    all().iter().map(|it| (oid(it), it.name.to_owned())).collect()
+pub(super) fn names(session: &Session) -> Vec<(i64, String)> {
+    let made = made_functions::all(session).into_iter().map(|it| (it.oid, it.name));
+    all().iter().map(|it| (oid(it), it.name.to_owned())).chain(made).collect()
 }
 
 /// What functions give, by their numbers.
-pub(super) fn results() -> Vec<(i64, String)> {
-    all().iter().map(|it| (oid(it), "any".to_owned())).collect()
+pub(super) fn results(session: &Session) -> Vec<(i64, String)> {
+    let made = made_functions::all(session).into_iter().map(|it| (it.oid, it.result));
+    all().iter().map(|it| (oid(it), "any".to_owned())).chain(made).collect()
 }
 
 /// Statements that would make functions, by their numbers.
-pub(super) fn definitions() -> Vec<(i64, String)> {
+pub(super) fn definitions(session: &Session) -> Vec<(i64, String)> {
     let definition = |it: &Known| {
         let name = it.name;
         format!(
             "CREATE OR REPLACE FUNCTION pg_catalog.{name}()\n LANGUAGE internal\nAS $function${name}$function$\n"
         )
     };
-    all().iter().filter(|it| it.kind == "f").map(|it| (oid(it), definition(it))).collect()
+    let known = all().into_iter().filter(|it| it.kind == "f");
+    let known = known.map(|it| (oid(&it), definition(&it)));
+    known.chain(made_functions::definitions(session)).collect()
 }

@@ -1,6 +1,6 @@
 //! `pg_index`, and the statements that make indexes.
 
-use ::types::{Deferral, SqlResult};
+use ::types::{Deferral, SqlResult, names};
 use arrow_array::RecordBatch;
 use binder::IndexItem;
 use storage::{IndexKind, Table, TableIndex};
@@ -99,15 +99,41 @@ pub(super) fn index_definitions(session: &Session) -> Vec<(i64, String)> {
     let mut definitions = Vec::new();
     for table in all(session) {
         for index in &table.rules().indexes {
-            let unique = if index.kind.is_unique() { "UNIQUE " } else { "" };
-            let (items, condition) = sql_of(&table, index, quoted);
-            let definition = format!(
-                "CREATE {unique}INDEX {} ON {} USING inverted ({items}){condition}",
-                quoted(&index.name),
-                full_name(&table.name, ""),
-            );
-            definitions.push((index_oid(table.id, index), definition));
+            definitions.push((index_oid(table.id, index), definition(&table, index)));
         }
     }
     definitions
+}
+
+fn definition(table: &Table, index: &TableIndex) -> String {
+    let unique = if index.kind.is_unique() { "UNIQUE " } else { "" };
+    let (items, condition) = sql_of(table, index, quoted);
+    let (name, of) = (quoted(&index.name), full_name(&table.name, ""));
+    format!("CREATE {unique}INDEX {name} ON {of} USING inverted ({items}){condition}")
+}
+
+/// `pg_indexes`: keys and indexes by the names of their tables.
+pub(super) fn by_name(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("schemaname", 't'),
+        ("tablename", 't'),
+        ("indexname", 't'),
+        ("tablespace", 't'),
+        ("indexdef", 't'),
+    ]);
+    for table in all(session) {
+        let (schema, own) = names::split(&table.name);
+        for index in &table.rules().indexes {
+            let name = index.name.to_string();
+            let definition = definition(&table, index);
+            view.row([
+                schema.clone().into(),
+                own.clone().into(),
+                name.into(),
+                None::<String>.into(),
+                definition.into(),
+            ]);
+        }
+    }
+    view.finish()
 }

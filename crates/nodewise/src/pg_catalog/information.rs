@@ -1,7 +1,8 @@
 //! The views of `information_schema`.
 
 use ::types::{
-    CheckOption, CheckRule, Deferral, DomainColumn, ObjectKind, SqlResult, ViewDefinition, names,
+    CheckOption, CheckRule, Deferral, DomainColumn, FieldsColumn, ObjectKind, SqlResult,
+    ViewDefinition, names,
 };
 use arrow_array::RecordBatch;
 use binder::bind::changeable_columns;
@@ -129,39 +130,48 @@ fn views(session: &Session) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
+/// The columns of `columns`.
+const COLUMNS: [(&str, char); 24] = [
+    ("table_catalog", 't'),
+    ("table_schema", 't'),
+    ("table_name", 't'),
+    ("column_name", 't'),
+    ("ordinal_position", 'i'),
+    ("column_default", 't'),
+    ("is_nullable", 't'),
+    ("data_type", 't'),
+    ("character_maximum_length", 'i'),
+    ("numeric_precision", 'i'),
+    ("numeric_scale", 'i'),
+    ("datetime_precision", 'i'),
+    ("interval_type", 't'),
+    ("interval_precision", 'i'),
+    ("domain_catalog", 't'),
+    ("domain_schema", 't'),
+    ("domain_name", 't'),
+    ("udt_catalog", 't'),
+    ("udt_schema", 't'),
+    ("udt_name", 't'),
+    ("is_identity", 't'),
+    ("is_generated", 't'),
+    ("generation_expression", 't'),
+    ("is_updatable", 't'),
+];
+
 fn columns(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("table_catalog", 't'),
-        ("table_schema", 't'),
-        ("table_name", 't'),
-        ("column_name", 't'),
-        ("ordinal_position", 'i'),
-        ("column_default", 't'),
-        ("is_nullable", 't'),
-        ("data_type", 't'),
-        ("character_maximum_length", 'i'),
-        ("numeric_precision", 'i'),
-        ("numeric_scale", 'i'),
-        ("datetime_precision", 'i'),
-        ("domain_catalog", 't'),
-        ("domain_schema", 't'),
-        ("domain_name", 't'),
-        ("udt_catalog", 't'),
-        ("udt_schema", 't'),
-        ("udt_name", 't'),
-        ("is_identity", 't'),
-        ("is_generated", 't'),
-        ("generation_expression", 't'),
-        ("is_updatable", 't'),
-    ]);
+    let mut view = ViewBuilder::new(&COLUMNS);
     for it in listed(session) {
-        let Listed { relation, columns, defaults, generated, domains, is_updatable } = it;
+        let Listed { relation, columns, defaults, generated, domains, fields, is_updatable } = it;
         for (place, column) in shown(&columns) {
             let of = i64::from(wire_type(column.data_type).oid);
             let element = element_of(of as u32).map_or(of, i64::from);
             let known = TYPES.iter().find(|it| it.oid == element);
             let (precision, scale) = digits(column.data_type);
             let (length, moment) = sizes(column.data_type);
+            let kept = fields.iter().find(|it| it.column.index() == place).map(|it| it.fields);
+            let moment = kept.and_then(|it| it.digits).map(i64::from).or(moment);
+            let range = kept.filter(|it| it.range.is_some());
+            let range = range.map(|it| it.suffix().trim_start().to_uppercase());
             let default = defaults.get(place).cloned().flatten().map(|it| it.to_string());
             let (udt_schema, udt_name) = udt(column.data_type, known.map_or("", |it| it.name));
             let domain = domains.iter().find(|it| it.column.index() == place);
@@ -181,6 +191,8 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
                 Cell::Integer(precision),
                 Cell::Integer(scale),
                 Cell::Integer(moment),
+                range.into(),
+                Cell::Integer(None),
                 if domain.is_some() { catalog(session) } else { none() },
                 domain.map(names::schema_of).into(),
                 domain.map(names::bare).into(),
@@ -205,6 +217,7 @@ struct Listed {
     /// The places of those that are generated of others.
     generated: Vec<usize>,
     domains: Vec<DomainColumn>,
+    fields: Vec<FieldsColumn>,
     /// By column.
     is_updatable: Vec<bool>,
 }
@@ -228,6 +241,7 @@ fn listed(session: &Session) -> Vec<Listed> {
         defaults: it.rules().rows.defaults.clone(),
         generated: it.rules().rows.generated.iter().map(|it| it.column.index()).collect(),
         domains: it.rules().rows.domains.clone(),
+        fields: it.rules().rows.fields.clone(),
         is_updatable: vec![true; it.columns.len()],
     });
     let columns = |it: &ViewDefinition| {
@@ -240,6 +254,7 @@ fn listed(session: &Session) -> Vec<Listed> {
         defaults: Vec::new(),
         generated: Vec::new(),
         domains: Vec::new(),
+        fields: Vec::new(),
         is_updatable: changeable_columns(&it.name, &*snapshot).unwrap_or_default(),
     });
     tables.chain(views).collect()

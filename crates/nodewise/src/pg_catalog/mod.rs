@@ -15,6 +15,7 @@ mod functions;
 mod indexes;
 mod information;
 mod locks;
+mod made_functions;
 mod nothing;
 pub(crate) mod oids;
 mod owners;
@@ -42,7 +43,7 @@ pub const CATALOG: &str = names::CATALOG;
 pub const INFORMATION: &str = names::INFORMATION;
 
 /// Views of `pg_catalog` with rows.
-const NAMES: [&str; 32] = [
+const NAMES: [&str; 33] = [
     "pg_am",
     "pg_attrdef",
     "pg_attribute",
@@ -57,6 +58,7 @@ const NAMES: [&str; 32] = [
     "pg_enum",
     "pg_group",
     "pg_index",
+    "pg_indexes",
     "pg_language",
     "pg_locks",
     "pg_matviews",
@@ -131,12 +133,13 @@ pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<
         "pg_database" => shared::databases(session),
         "pg_description" => descriptions::descriptions(session, number_of_view),
         "pg_index" => indexes::indexes(session),
+        "pg_indexes" => indexes::by_name(session),
         "pg_language" => shared::languages(),
         "pg_locks" => locks::locks(session),
         "pg_matviews" => relations::materialized_views(session),
         "pg_namespace" => shared::namespaces(session),
         "pg_opclass" => types::operator_classes(),
-        "pg_proc" => functions::functions(),
+        "pg_proc" => functions::functions(session),
         "pg_sequence" => relations::sequences(session),
         "pg_settings" => shared::settings(session),
         "pg_stat_statements" => statements::statements(session),

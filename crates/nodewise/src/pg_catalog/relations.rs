@@ -1,7 +1,9 @@
 //! Tables, indexes, sequences and views, and their names and numbers.
 
 use ::types::array::{self, Dimension};
-use ::types::{SqlResult, TableId, names};
+use ::types::numeric::errors::type_name;
+use ::types::numeric::interval_text::Fields;
+use ::types::{DataType, SqlResult, TableId, names};
 use arrow_array::RecordBatch;
 use binder::bind::SerialSequence;
 use stdx::sync::Arc;
@@ -396,12 +398,22 @@ pub(super) fn type_names(session: &Session) -> Vec<(i64, Option<i64>, String)> {
     for data_type in of_tables.map(|it| it.data_type).chain(of_views) {
         {
             let wire = wire_type(data_type);
-            let name = ::types::numeric::errors::type_name(data_type);
+            let name = type_name(data_type);
             let entry = (i64::from(wire.oid), Some(i64::from(wire.modifier)), name);
             if wire.modifier >= 0 && !names.contains(&entry) {
                 names.push(entry);
             }
         }
+    }
+    for data_type in
+        [DataType::Timestamp, DataType::TimestampTz, DataType::Time, DataType::Interval]
+    {
+        let (oid, of_interval) = (wire_type(data_type).oid, data_type == DataType::Interval);
+        let named = Fields::all(of_interval).into_iter().map(|it| {
+            let modifier = it.modifier(of_interval);
+            (i64::from(oid), Some(i64::from(modifier)), it.type_name(data_type))
+        });
+        names.extend(named);
     }
     names.extend(super::types::all_names(session));
     names

@@ -8,7 +8,6 @@ use super::indexes;
 use super::oids;
 use super::relations;
 use super::shared::{schemas, version};
-use super::types::TYPES;
 use crate::Session;
 
 /// The value of a function that the session tells; `None` of one that it does not know.
@@ -91,11 +90,14 @@ pub(crate) fn catalog_texts(
         "pg_get_indexdef" => plain(indexes::index_definitions(session)),
         "regclass" => plain(relations::names(session)),
         "regclass names" => plain(relations::all_names(session)),
-        "regproc" => plain(super::functions::names()),
+        "regproc" => plain(super::functions::names(session)),
         "pg_table_size" => plain(relations::sizes(session)),
-        "pg_get_function_result" => plain(super::functions::results()),
-        "pg_get_function_arguments" | "pg_get_function_identity_arguments" => Vec::new(),
-        "pg_get_functiondef" => plain(super::functions::definitions()),
+        "pg_get_function_result" => plain(super::functions::results(session)),
+        "pg_get_function_arguments" => plain(super::made_functions::arguments(session, true)),
+        "pg_get_function_identity_arguments" => {
+            plain(super::made_functions::arguments(session, false))
+        }
+        "pg_get_functiondef" => plain(super::functions::definitions(session)),
         "regnamespace" => schemas(session).into_iter().map(|it| (it.1, None, it.0)).collect(),
         "col_description" => {
             let of_columns = descriptions::described(session).into_iter();
@@ -125,31 +127,14 @@ pub(crate) fn relation_number(session: &Session, kind: &str, name: &str) -> Opti
     if kind == "regproc" {
         let name = name.strip_prefix("pg_catalog.").unwrap_or(name);
         let name = name.split('(').next().unwrap_or(name);
-        return super::functions::number(&unquoted(name));
+        return super::functions::number(session, &unquoted(name));
     }
     if kind == "regrole" {
         let role = session.rights_snapshot().role(&unquoted(name))?;
         return Some(super::owners::oid(role.id));
     }
     if kind == "regtype" {
-        let (name, is_array) = match name.strip_suffix("[]") {
-            Some(element) => (element, true),
-            None => (name, false),
-        };
-        let is = |it: &&super::types::PgType| it.name == name || it.sql == name;
-        let found = TYPES.iter().find(is).map(|it| it.oid);
-        if found.is_none() {
-            let full = session.existing_type_name(&said_name(name)).ok()?;
-            let made = session.snapshot().user_type(&full).map(|it| it.data_type)?;
-            let made = if is_array { made.array()? } else { made };
-            return Some(crate::pg_types::wire_type(made).oid.into());
-        }
-        return match is_array {
-            true => {
-                found.map(|it| crate::pg_types::array_of(it as u32).into()).filter(|it| *it != 0)
-            }
-            false => found,
-        };
+        return super::types::number_of(session, name);
     }
     let (schema, name) = binder::sequence_names::relation_in(name).ok()?;
     if let Some(own) = relations::number_of(session, schema.as_deref(), &name) {
@@ -162,15 +147,6 @@ pub(crate) fn relation_number(session: &Session, kind: &str, name: &str) -> Opti
     let wanted = of_system.iter().find(|it| schema.as_deref().unwrap_or(super::CATALOG) == **it)?;
     place(wanted)
         .map(|(of, place)| oids::view(if of == super::CATALOG.len() { place } else { 500 + place }))
-}
-
-/// A name of a type, as statements say it.
-fn said_name(text: &str) -> String {
-    match binder::sequence_names::relation_in(text) {
-        Ok((Some(schema), name)) => names::written(&[schema, name]),
-        Ok((None, name)) => names::written(&[name]),
-        Err(_) => text.to_owned(),
-    }
 }
 
 /// A name as it was written.

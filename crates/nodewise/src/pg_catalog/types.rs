@@ -361,3 +361,37 @@ pub(super) fn operator_classes() -> SqlResult<RecordBatch> {
     }
     view.finish()
 }
+
+/// The number of a type by its name.
+pub(super) fn number_of(session: &Session, name: &str) -> Option<i64> {
+    let (name, is_array) = match name.strip_suffix("[]") {
+        Some(element) => (element, true),
+        None => (name, false),
+    };
+    let is = |it: &&PgType| it.name == name || it.sql == name;
+    let found = TYPES.iter().find(is).map(|it| it.oid);
+    if found.is_none() {
+        // As SQL says it: INT, NUMERIC(10, 2), TIMESTAMP(3) WITH TIME ZONE.
+        if let Ok(plain) = binder::named_type(name) {
+            let plain = if is_array { plain.array()? } else { plain };
+            return Some(crate::pg_types::wire_type(plain).oid.into());
+        }
+        let full = session.existing_type_name(&said_name(name)).ok()?;
+        let made = session.snapshot().user_type(&full).map(|it| it.data_type)?;
+        let made = if is_array { made.array()? } else { made };
+        return Some(crate::pg_types::wire_type(made).oid.into());
+    }
+    match is_array {
+        true => found.map(|it| crate::pg_types::array_of(it as u32).into()).filter(|it| *it != 0),
+        false => found,
+    }
+}
+
+/// A name of a type, as statements say it.
+fn said_name(text: &str) -> String {
+    match binder::sequence_names::relation_in(text) {
+        Ok((Some(schema), name)) => names::written(&[schema, name]),
+        Ok((None, name)) => names::written(&[name]),
+        Err(_) => text.to_owned(),
+    }
+}

@@ -68,7 +68,7 @@ pub fn plan_query(query: &binder::ParsedQuery) -> SqlResult<plan::Plan> {
     let environment = Environment {
         catalog: &Tpch::new(),
         session: &(),
-        now: 0,
+        now: functions::Began::default(),
         moments: None,
         check: &|| Ok(()),
     };

@@ -99,8 +99,13 @@ impl Tally {
 
     fn statement(&mut self, catalog: &Declared, sql: &str, statement: Statement) {
         let bound = |query: &binder::ParsedQuery| {
-            let environment =
-                Environment { catalog, session: &(), now: 0, moments: None, check: &|| Ok(()) };
+            let environment = Environment {
+                catalog,
+                session: &(),
+                now: functions::Began::default(),
+                moments: None,
+                check: &|| Ok(()),
+            };
             bind(&query.0, &[], &environment).map(|it| it.query)
         };
         match statement {
@@ -123,8 +128,13 @@ impl Tally {
                 }
             }
             Statement::Change { query } => {
-                let environment =
-                    Environment { catalog, session: &(), now: 0, moments: None, check: &|| Ok(()) };
+                let environment = Environment {
+                    catalog,
+                    session: &(),
+                    now: functions::Began::default(),
+                    moments: None,
+                    check: &|| Ok(()),
+                };
                 if let Ok(change) = binder::bind::bind_change(&query.0, &[], &environment) {
                     self.query(sql, change.query);
                 }
@@ -181,7 +191,7 @@ fn tpch_is_read_as_it_was_written() {
         let environment = Environment {
             catalog: &catalog,
             session: &(),
-            now: 0,
+            now: functions::Began::default(),
             moments: None,
             check: &|| Ok(()),
         };

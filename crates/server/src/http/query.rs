@@ -11,7 +11,9 @@
 
 use hyper::StatusCode;
 use nodewise::text::Cells;
-use nodewise::{Answer, CancelHandle, Cursor, DataType, Session, SqlError, SqlResult, Started};
+use nodewise::{
+    Answer, CancelHandle, Cursor, DataType, Session, SqlError, SqlResult, Started, in_style,
+};
 use serde_json::{Value, json};
 use stdx::sync::Arc;
 use tokio::task::spawn_blocking;
@@ -133,7 +135,7 @@ fn run(
 fn shown(session: &mut Session, started: Started, rows_max: usize) -> SqlResult<Value> {
     match started {
         Started::Rows(cursor) => of_cursor(session, cursor, rows_max),
-        Started::Done(answer) => Ok(of_answer(&answer, rows_max)),
+        Started::Done(answer) => Ok(of_answer(&session.in_style(answer)?, rows_max)),
         Started::CopyOut(copy) => {
             let error = SqlError::unsupported("COPY TO STDOUT needs a client of the wire");
             Err(session.fail(copy.cursor, error))
@@ -147,13 +149,16 @@ fn shown(session: &mut Session, started: Started, rows_max: usize) -> SqlResult<
 
 /// The first rows of a query; the others are not made.
 fn of_cursor(session: &mut Session, mut cursor: Cursor, rows_max: usize) -> SqlResult<Value> {
-    let described = cursor.described();
+    let (described, zone) = (cursor.described(), session.zone());
     let mut rows = Vec::new();
     let more = loop {
         let left = rows_max.saturating_sub(rows.len());
         let fetched = session.fetch(&mut cursor, FETCH_BYTES, &|it| it)?;
         let found: usize = fetched.items().iter().map(RecordBatch::num_rows).sum();
-        fetched.items().iter().for_each(|it| add_rows(it, rows_max, &mut rows));
+        for batch in fetched.items() {
+            let styled = in_style(batch, &described.types, &zone, |_| true)?;
+            add_rows(&styled, rows_max, &mut rows);
+        }
         if fetched.is_last || found > left {
             break found > left;
         }

@@ -3,8 +3,9 @@
 use hardware::{NodeId, Topology};
 use placement::Placement;
 use stdx::sync::Arc;
+use types::numeric::interval_text::{Fields, Unit};
 use types::{
-    CheckRule, ColumnId, Deferral, DomainColumn, ForeignKey, Generated, Identity,
+    CheckRule, ColumnId, Deferral, DomainColumn, FieldsColumn, ForeignKey, Generated, Identity,
     ReferentialAction, RowRules, SqlResult,
 };
 
@@ -198,7 +199,19 @@ pub(super) fn rules_record(rules: &Rules) -> Record {
     let domain = |it: &DomainColumn| {
         Record::default().number("column", it.column.0).text("name", &*it.domain)
     };
-    let RowRules { defaults, checks, identities, generated: made, domains } = &*rules.rows;
+    let fields = |it: &FieldsColumn| {
+        let record = Record::default().number("column", it.column.0);
+        let record = match it.fields.range {
+            Some((first, last)) => record.text("first", first.name()).text("last", last.name()),
+            None => record,
+        };
+        match it.fields.digits {
+            Some(digits) => record.number("digits", digits),
+            None => record,
+        }
+    };
+    let RowRules { defaults, checks, identities, generated: made, domains, fields: kept } =
+        &*rules.rows;
     Record::default()
         .list("indexes", rules.indexes.iter().map(index).collect())
         .count("columns", defaults.len())
@@ -207,6 +220,7 @@ pub(super) fn rules_record(rules: &Rules) -> Record {
         .list("identities", identities.iter().map(identity).collect())
         .list("generated", made.iter().map(generated).collect())
         .list("domains", domains.iter().map(domain).collect())
+        .list("fields", kept.iter().map(fields).collect())
         .list("references", rules.references.iter().map(reference_record).collect())
 }
 
@@ -257,6 +271,21 @@ fn read_reference(record: &mut Record, columns: usize) -> SqlResult<ForeignKey> 
         true => Ok(key),
         false => Err(damaged("a foreign key has more columns on one side")),
     }
+}
+
+fn read_fields(record: &mut Record) -> SqlResult<Fields> {
+    let unit = |name: String| {
+        Unit::of_field(&name).ok_or_else(|| damaged(format!("an interval has no \"{name}\"")))
+    };
+    let range = match record.has("first") {
+        true => Some((unit(record.take_text("first")?)?, unit(record.take_text("last")?)?)),
+        false => None,
+    };
+    let digits = match record.has("digits") {
+        true => Some(record.take_number("digits")?),
+        false => None,
+    };
+    Ok(Fields { range, digits })
 }
 
 /// The rules of a record, for a table of so many columns.
@@ -313,7 +342,14 @@ pub(super) fn read_rules(record: &mut Record, columns: usize) -> SqlResult<Rules
         })?,
         false => Vec::new(),
     };
+    let fields = match record.has("fields") {
+        true => record.take_each("fields", |it| {
+            let column = column_id(it.take_number("column")?, columns)?;
+            Ok(FieldsColumn { column, fields: read_fields(it)? })
+        })?,
+        false => Vec::new(),
+    };
     let references = record.take_each("references", |it| read_reference(it, columns))?;
-    let rows = Arc::new(RowRules { defaults, checks, identities, generated, domains });
+    let rows = Arc::new(RowRules { defaults, checks, identities, generated, domains, fields });
     Ok(Rules { indexes, rows, references, ..Rules::default() })
 }

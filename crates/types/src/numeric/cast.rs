@@ -10,7 +10,7 @@ use super::interval_text::{self, Fields};
 use super::number::{self, Number};
 use super::types::{is_assignable, is_castable};
 use super::{bytes, datetime, decimal, float, format, spelling, uuid};
-use crate::{DataType, SqlError, SqlResult, Value, Zone, array, json, structs};
+use crate::{DataType, SqlError, SqlResult, Styles, Value, Zone, array, json, structs};
 
 /// `CAST(value AS to)`. A text that is longer than its type is cut; blanks at the end of CHAR do not count and are not kept,
 /// but CHAR(n) fills its n characters with them where it becomes CHAR of no one length.
@@ -110,6 +110,9 @@ fn cast_with(
             };
             let moment = zone.moment(local).ok_or_else(|| out_of_range(to))?;
             Ok(Value::Timestamp(moment))
+        }
+        (of, Value::Text(it)) if of.is_text() && zone.styles().reads(to) => {
+            parse_in(it, to, zone.styles())
         }
         _ => converted(value, from, to),
     }
@@ -339,6 +342,21 @@ pub(super) fn exact_value(unscaled: i128, to: DataType) -> SqlResult<Value> {
         _ => i64::try_from(unscaled).ok().map(Value::Integer),
     };
     value.ok_or_else(|| out_of_range(to))
+}
+
+/// A text as a value in the style of a session.
+fn parse_in(text: &str, to: DataType, styles: Styles) -> SqlResult<Value> {
+    match to {
+        DataType::Date => exact_value(i128::from(datetime::parse_date_in(text, styles.order)?), to),
+        DataType::Timestamp => {
+            Ok(Value::Timestamp(datetime::parse_timestamp_in(text, styles.order)?))
+        }
+        DataType::Interval => {
+            let read = interval_text::parse_in(text, Fields::default(), styles.intervals)?;
+            Ok(held_interval(read))
+        }
+        _ => parse(text, to),
+    }
 }
 
 fn parse(text: &str, to: DataType) -> SqlResult<Value> {

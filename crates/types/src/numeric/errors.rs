@@ -145,6 +145,17 @@ pub(super) fn field_out_of_range(text: &str) -> SqlError {
     .with_hint("write dates as YYYY-MM-DD and times as HH:MM:SS")
 }
 
+/// 22008: a month or a day that there is in no year, as in a date whose numbers stand in another order.
+pub(super) fn field_out_of_order(text: &str) -> SqlError {
+    field_out_of_range(text).with_hint("Perhaps you need a different \"DateStyle\" setting.")
+}
+
+/// 22009: a zone that is too far from UTC.
+pub(super) fn zone_out_of_range(text: &str) -> SqlError {
+    let message = format!("time zone displacement out of range: \"{text}\"");
+    SqlError::new(SqlState("22009"), message)
+}
+
 /// 22001: a text longer than its type.
 pub fn too_long(of: DataType) -> SqlError {
     SqlError::new(SqlState::STRING_TRUNCATION, format!("value too long for type {}", type_name(of)))

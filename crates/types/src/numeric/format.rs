@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use super::interval::Interval;
 use super::interval_text;
-use super::{bytes, datetime, number as numbers};
-use crate::{DataType, Element, Value, Zone, array, structs};
+use super::{bytes, datetime, number as numbers, styled};
+use crate::styles::DateForm;
+use crate::{DataType, Element, Styles, Value, Zone, array, structs};
 
 /// Appends what a column of an exact type stores: an integer, the unscaled digits of a decimal, days, microseconds.
 /// Nothing fails to be written to a string.
@@ -50,7 +51,9 @@ pub fn array(held: &str, element: Element, zone: &Zone, out: &mut String) {
 
 /// Appends a value of a type, its moments as the clocks of a zone show them. NULL has no text.
 pub fn value(value: &Value, of: DataType, zone: &Zone, out: &mut String) {
+    let styles = zone.styles();
     match value {
+        _ if !styles.is_usual() && in_style(value, of, styles, out) => {}
         Value::Timestamp(it) if of == DataType::TimestampTz => moment(*it, zone, out),
         Value::Text(it) if let DataType::Array(element) = of => array(it, element, zone, out),
         Value::Text(it) if structs::is_nested(of) => structs::format(it, of, zone, out),
@@ -70,6 +73,44 @@ pub fn value(value: &Value, of: DataType, zone: &Zone, out: &mut String) {
     }
 }
 
+/// Appends a date, a timestamp or an interval in the style of a session; of others nothing, and `false`. Moments are written by their
+/// zone.
+pub fn in_style(value: &Value, of: DataType, styles: Styles, out: &mut String) -> bool {
+    match (value, of) {
+        (_, DataType::TimestampTz) => return false,
+        (Value::Date(it), _) => date(i64::from(*it), styles, out),
+        (Value::Timestamp(it), _) => timestamp(*it, styles, out),
+        (Value::Integer(_) | Value::Decimal { .. }, DataType::Interval) => {
+            interval(Interval::of_held(value.as_i128().unwrap_or(0)), styles, out);
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// Appends a date in a style.
+pub fn date(days: i64, styles: Styles, out: &mut String) {
+    match styles.dates {
+        _ if datetime::is_infinite_day(days) => datetime::format_date(days, out),
+        DateForm::Iso => datetime::format_date(days, out),
+        _ => styled::date(days, styles, out),
+    }
+}
+
+/// Appends a timestamp without time zone in a style.
+pub fn timestamp(micros: i64, styles: Styles, out: &mut String) {
+    match styles.dates {
+        _ if datetime::is_infinite(micros) => datetime::format_timestamp(micros, out),
+        DateForm::Iso => datetime::format_timestamp(micros, out),
+        _ => styled::timestamp(micros, None, styles, out),
+    }
+}
+
+/// Appends an interval in a style.
+pub fn interval(it: Interval, styles: Styles, out: &mut String) {
+    styled::interval(it, styles.intervals, out);
+}
+
 /// A text with blanks behind it up to a length, counted in characters.
 pub fn padded(text: &str, length: u32) -> String {
     let missing = (length as usize).saturating_sub(text.chars().count());
@@ -81,7 +122,16 @@ pub fn padded(text: &str, length: u32) -> String {
 
 /// Appends a moment as the clocks of a zone show it.
 pub fn moment(micros: i64, zone: &Zone, out: &mut String) {
-    datetime::format_moment(micros, zone, out);
+    let styles = zone.styles();
+    match styles.dates {
+        _ if datetime::is_infinite(micros) => datetime::format_timestamp(micros, out),
+        DateForm::Iso => datetime::format_moment(micros, zone, out),
+        _ => {
+            // At the ends of the range the clocks may show what no timestamp holds.
+            let local = micros.saturating_add(zone.ahead_at(micros) * 1_000_000);
+            styled::timestamp(local, Some((micros, zone)), styles, out);
+        }
+    }
 }
 
 /// Appends a decimal with all digits of its scale.

@@ -10,6 +10,7 @@ use super::interval::Interval;
 pub use super::interval_unit::{Fields, Unit};
 use super::interval_unit::{HOUR, MINUTE, SECOND};
 use super::spelling::trimmed;
+use crate::styles::IntervalForm;
 use crate::{SqlError, SqlResult, SqlState};
 
 /// Why a text is no interval.
@@ -25,8 +26,24 @@ type Read<T> = Result<T, Fault>;
 /// # Errors
 /// 22007 for what is none, 22015 where a part of it is too large, 22008 for one that is too long.
 pub fn parse(text: &str, fields: Fields) -> SqlResult<Interval> {
+    parse_in(text, fields, IntervalForm::Postgres)
+}
+
+/// [`parse`] in a session of some form of intervals: in the standard's a sign that stands before all, and nowhere else, is that of all
+/// parts.
+///
+/// # Errors
+/// As of [`parse`].
+pub fn parse_in(text: &str, fields: Fields, form: IntervalForm) -> SqlResult<Interval> {
     let shown = trimmed(text);
-    let read = match tokens(shown).and_then(|words| spelt(&words, fields)) {
+    let spelt = |words: Vec<Token<'_>>| {
+        let sum = spelt(&words, fields)?;
+        let is_signed = |it: &Token<'_>| matches!(it, Token::Signed(..));
+        let leads = matches!(words.first(), Some(Token::Signed(true, _)));
+        let is_one = leads && !words.iter().skip(1).any(is_signed);
+        Ok(if is_one && form == IntervalForm::Standard { sum.all_negative() } else { sum })
+    };
+    let read = match tokens(shown).and_then(spelt) {
         // Designators are in upper case.
         Err(Fault::Syntax) => match shown.strip_prefix('P').filter(|it| !it.is_empty()) {
             Some(rest) => iso(rest),
@@ -66,6 +83,17 @@ struct Sum {
 impl Sum {
     fn interval(self) -> SqlResult<Interval> {
         Interval::new(self.years * 12 + self.months, self.days, self.micros)
+    }
+
+    fn all_negative(self) -> Self {
+        let negative = |it: i64| -it.saturating_abs();
+        let Self { years, months, days, micros } = self;
+        Self {
+            years: negative(years),
+            months: negative(months),
+            days: negative(days),
+            micros: negative(micros),
+        }
     }
 
     fn negated(self) -> Self {

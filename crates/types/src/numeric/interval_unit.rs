@@ -1,7 +1,8 @@
 //! The units of intervals, and which of them a type or a constant keeps: `INTERVAL DAY TO SECOND(2)`.
 
+use super::errors::type_name;
 use super::interval::Interval;
-use crate::SqlResult;
+use crate::{DataType, SqlResult};
 
 /// Microseconds of a second.
 pub(super) const SECOND: i64 = 1_000_000;
@@ -120,11 +121,128 @@ impl Fields {
             Some(Unit::Minute) => micros = micros / MINUTE * MINUTE,
             _ => {}
         }
-        if let Some(digits @ 0..6) = self.digits {
-            let unit = 10i64.pow(6 - u32::from(digits));
-            let half = if micros < 0 { -unit / 2 } else { unit / 2 };
-            micros = micros.saturating_add(half) / unit * unit;
+        Interval::new(months, days, self.round(micros))
+    }
+
+    /// A point of time or a time of day in microseconds from some point, rounded to its digits, halves away from that.
+    pub fn round(self, micros: i64) -> i64 {
+        match self.digits {
+            Some(digits @ 0..6) => {
+                let unit = 10i64.pow(6 - u32::from(digits));
+                let half = if micros < 0 { -unit / 2 } else { unit / 2 };
+                micros.saturating_add(half) / unit * unit
+            }
+            _ => micros,
         }
-        Interval::new(months, days, micros)
+    }
+
+    /// As a type says them behind its name: ` day to second(2)`, `(3)`.
+    pub fn suffix(self) -> String {
+        let mut text = match self.range {
+            None => String::new(),
+            Some((first, last)) if first == last => format!(" {}", first.name()),
+            Some((first, last)) => format!(" {} to {}", first.name(), last.name()),
+        };
+        if let Some(digits) = self.digits {
+            text.push_str(&format!("({digits})"));
+        }
+        text
+    }
+
+    /// A type that says them, as PostgreSQL names it: `timestamp(3) without time zone`.
+    pub fn type_name(self, of: DataType) -> String {
+        let (plain, suffix) = (type_name(of), self.suffix());
+        match plain.split_once(' ') {
+            Some((name, zone)) => format!("{name}{suffix} {zone}"),
+            None => plain + &suffix,
+        }
+    }
+
+    /// The number by which PostgreSQL's catalog says them of a type of intervals, or of another.
+    pub fn modifier(self, of_interval: bool) -> i32 {
+        let digits = self.digits.map_or(ALL_DIGITS, i32::from);
+        match of_interval {
+            true => self.range.map_or(ALL_FIELDS, mask_of_range) << 16 | digits,
+            false => self.digits.map_or(-1, i32::from),
+        }
+    }
+
+    /// All that a type of intervals, or another one of times, may say.
+    pub fn all(of_interval: bool) -> Vec<Self> {
+        let ranges: Vec<_> = match of_interval {
+            true => std::iter::once(None).chain(RANGES.into_iter().map(Some)).collect(),
+            false => vec![None],
+        };
+        let of_range = |range: Option<(Unit, Unit)>| {
+            // Only seconds have digits.
+            let has_digits = range.is_none_or(|it| it.1 == Unit::Second);
+            let none = range.map(|_| Self { range, digits: None });
+            let digits = (0..=6).filter(move |_| has_digits).map(move |it| Some(it));
+            none.into_iter().chain(digits.map(move |digits| Self { range, digits }))
+        };
+        ranges.into_iter().flat_map(of_range).collect()
+    }
+}
+
+/// What the number of a modifier says where nothing is said of fields, or of digits.
+const ALL_FIELDS: i32 = 0x7fff;
+const ALL_DIGITS: i32 = 0xffff;
+
+/// The ranges that a type of intervals may have.
+const RANGES: [(Unit, Unit); 13] = {
+    use Unit::{Day, Hour, Minute, Month, Second, Year};
+    [
+        (Year, Year),
+        (Month, Month),
+        (Day, Day),
+        (Hour, Hour),
+        (Minute, Minute),
+        (Second, Second),
+        (Year, Month),
+        (Day, Hour),
+        (Day, Minute),
+        (Day, Second),
+        (Hour, Minute),
+        (Hour, Second),
+        (Minute, Second),
+    ]
+};
+
+/// A bit for each field of a range.
+fn mask_of_range((first, last): (Unit, Unit)) -> i32 {
+    let fields = [
+        (Unit::Year, 2),
+        (Unit::Month, 1),
+        (Unit::Day, 3),
+        (Unit::Hour, 10),
+        (Unit::Minute, 11),
+        (Unit::Second, 12),
+    ];
+    let place = |unit| fields.iter().position(|it| it.0 == unit);
+    match (place(first), place(last)) {
+        (Some(from), Some(to)) if from <= to => {
+            fields[from..=to].iter().fold(0, |mask, it| mask | 1 << it.1)
+        }
+        _ => ALL_FIELDS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modifiers_are_numbers_of_postgres() {
+        let fields = |range, digits| Fields { range, digits };
+        for (it, expected) in [
+            (fields(None, Some(3)), 2_147_418_115),
+            (fields(Some((Unit::Year, Unit::Month)), None), 458_751),
+            (fields(Some((Unit::Day, Unit::Second)), Some(2)), 470_286_338),
+            (fields(Some((Unit::Second, Unit::Second)), None), 268_500_991),
+        ] {
+            assert_eq!(it.modifier(true), expected, "{it:?}");
+        }
+        assert_eq!(fields(None, Some(3)).modifier(false), 3);
+        assert_eq!(fields(Some((Unit::Day, Unit::Second)), Some(2)).suffix(), " day to second(2)");
     }
 }

@@ -15,6 +15,7 @@
 pub mod bytes;
 mod cast;
 pub mod datetime;
+mod datetime_text;
 pub mod decimal;
 mod digits;
 pub mod errors;
@@ -27,6 +28,7 @@ mod interval_unit;
 pub mod number;
 mod operate;
 pub mod spelling;
+mod styled;
 mod types;
 pub mod uuid;
 mod wide;
