@@ -19,13 +19,13 @@ use crate::row_changes::{changing, locking};
 use crate::statement::{ExplainFormat, ParsedQuery, Statement};
 use crate::syntax::{NESTED_MAX, dotted, ident, name, syntax, too_deep, unknown, unsupported};
 use crate::{
-    alter, asof, chained, clauses, comment_words, comprehension, conflict_words, constraint_words,
-    copy, copy_options, cursor_words, domain_words, file_calls, folders, frames, friendly_words,
-    from_first, generated_columns, item_assignment, keys, lambda, like_words, lock_words,
-    macro_words, maintenance, merge_words, notify_words, numerals, overriding, parameters,
-    recursion_words, rewrite, role_words, schema_words, sequence_words, show_words, steering,
-    steps, struct_words, subscripts, temporary, tokens, transactions, type_words, variable_words,
-    view_words, written_in_sql,
+    alter, asof, call_words, chained, clauses, comment_words, comprehension, conflict_words,
+    constraint_words, copy, copy_options, cursor_words, domain_words, file_calls, folders, frames,
+    friendly_words, from_first, generated_columns, item_assignment, json_table_words, keys, lambda,
+    like_words, lock_words, macro_words, maintenance, merge_words, notify_words, numerals,
+    overriding, parameters, recursion_words, rewrite, role_words, schema_words, sequence_words,
+    show_words, steering, steps, struct_words, subscripts, temporary, tokens, transactions,
+    type_words, variable_words, view_words, written_in_sql,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -92,6 +92,8 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     conflict_words::known_words(&mut tokens);
     item_assignment::known_words(&mut tokens)?;
     asof::known_words(&mut tokens);
+    call_words::known_words(&mut tokens);
+    json_table_words::known_words(&mut tokens)?;
     recursion_words::known_words(&mut tokens);
     lock_words::known_words(&mut tokens);
     frames::exclusions(&mut tokens);

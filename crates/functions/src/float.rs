@@ -9,6 +9,9 @@ use crate::call::Call;
 use crate::degrees;
 use crate::error::{input_range, overflow, underflow};
 
+/// By which PostgreSQL divides.
+const RADIANS_PER_DEGREE: f64 = 0.017_453_292_519_943_295;
+
 /// Calls a function of one float.
 pub(crate) fn unary(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let values = call.floats(0)?;
@@ -98,10 +101,11 @@ fn one(function: Function, x: f64) -> SqlResult<f64> {
         Function::Floor => Ok(x.floor()),
         Function::Round => Ok(x.round_ties_even()),
         Function::Trunc => Ok(x.trunc()),
-        Function::Sign if x == 0.0 || x.is_nan() => Ok(if x == 0.0 { 0.0 } else { x }),
+        // PostgreSQL's is neither above nor below zero.
+        Function::Sign if x == 0.0 || x.is_nan() => Ok(0.0),
         Function::Sign => Ok(x.signum()),
         Function::Cbrt => Ok(x.cbrt()),
-        Function::Degrees => finite(x, x.to_degrees()),
+        Function::Degrees => finite(x, x / RADIANS_PER_DEGREE),
         Function::Radians => finite(x, x.to_radians()),
         Function::Sqrt if x < 0.0 => {
             Err(power_error("cannot take square root of a negative number"))

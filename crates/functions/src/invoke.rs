@@ -8,9 +8,9 @@ use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::call::{Call, arrow_type};
 use crate::{
-    array, bucket, bytes, cast, choice, duckdb, exact, field, float, from_text, interval, json,
-    like, moment, number, random, regexp, rows, series, strftime, structs, text, to_char,
-    to_char_interval, to_char_number, to_number, zone,
+    array, bits, bucket, bytes, cast, choice, duckdb, exact, field, float, from_text, interval,
+    json, jsonpath, like, moment, number, random, regexp, rows, series, strftime, structs, text,
+    to_char, to_char_interval, to_char_number, to_number, uuid, zone,
 };
 
 /// Calls a function on arrays of `rows` rows each, of the types that its signature named; the result has `rows` rows of
@@ -65,6 +65,9 @@ fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
     if let Some(made) = json::kernel(call) {
         return made;
     }
+    if let Some(made) = jsonpath::kernel(call) {
+        return made;
+    }
     if let Some(made) = number::kernel(call) {
         return made;
     }
@@ -85,7 +88,9 @@ fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::Factorial => exact::factorial(call),
         F::IsZero => exact::is_zero(call),
         F::Random => random::random(call),
+        F::RandomNormal => random::normal(call),
         F::Uuid => random::uuid(call),
+        F::UuidV7 => uuid::of_moment(call),
         it if it.is_of_sequences() => Err(call.broken("no sequences")),
         F::Coalesce | F::Greatest | F::Least | F::Nullif | F::Nvl | F::Nvl2 => choice::choose(call),
         F::ArrowCast | F::ArrowTryCast | F::CastToType | F::TryCastToType => {
@@ -138,6 +143,7 @@ fn pattern_or_bytes(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::RegexpMatch => regexp::first_match(call),
         F::RegexpSplit => regexp::split(call),
         F::RegexpExtractAll => regexp::all_matches(call),
+        F::RegexpMatches => regexp::every_match(call),
         F::SimilarParts | F::SimilarToEscape => regexp::similar_to_escape(call),
         F::CurrentDate | F::LocalTime | F::LocalTimestamp | F::Now | F::StatementTimestamp => {
             Err(call.broken("no constant in its place"))
@@ -147,6 +153,15 @@ fn pattern_or_bytes(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::ConvertTo | F::ConvertFrom => bytes::convert(call),
         F::GetByte => bytes::get_byte(call),
         F::SetByte => bytes::set_byte(call),
+        F::Casefold => text::casefold(call),
+        F::Normalize | F::IsNormalized => text::normalize(call),
+        F::Unistr => text::unistr(call),
+        F::ParseIdent => text::parse_ident(call),
+        F::GetBit => bits::get(call),
+        F::SetBit => bits::set(call),
+        F::BitCount => bits::count(call),
+        F::Crc32 | F::Crc32c => bits::checksum(call),
+        F::UuidVersion | F::UuidTimestamp => uuid::part(call),
         F::Md5 | F::Md5OfBytes | F::Sha224 | F::Sha256 | F::Sha384 | F::Sha512 => {
             bytes::digest(call)
         }

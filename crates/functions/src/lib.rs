@@ -37,6 +37,7 @@
 
 mod advisory;
 mod array;
+mod bits;
 mod bucket;
 mod bytes;
 mod calendar;
@@ -56,6 +57,7 @@ mod from_text;
 mod interval;
 mod invoke;
 mod json;
+mod jsonpath;
 mod like;
 mod moment;
 mod name;
@@ -81,6 +83,7 @@ mod to_char;
 mod to_char_interval;
 mod to_char_number;
 mod to_number;
+mod uuid;
 mod volatility;
 mod zone;
 

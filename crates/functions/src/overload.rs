@@ -25,6 +25,7 @@ pub(crate) enum Kind {
     Time,
     Interval,
     Bytea,
+    Uuid,
     /// Any type, cast to text.
     Printed,
     /// Any type as text, except that BOOLEAN stays what it is: it prints as `t`, its cast is `true`.
@@ -75,7 +76,7 @@ const fn ruled(
 use crate::{float, scale};
 use Kind::{
     Any, AnyInteger, Boolean, Bytea, Date, Decimal, Double, Integer, Interval, Number, Output,
-    Printed, Text, Time, Timestamp, TimestampTz, Whole,
+    Printed, Text, Time, Timestamp, TimestampTz, Uuid, Whole,
 };
 
 const BOOLEAN: DataType = DataType::Boolean;
@@ -152,6 +153,10 @@ fn others(function: Function) -> &'static [Overload] {
         F::RaiseDomain => const { &[fixed(&[Text, Text], DataType::Null)] },
         F::Version => const { &[fixed(&[], TEXT)] },
         F::Uuid => const { &[fixed(&[], DataType::Uuid)] },
+        F::UuidV7 => const { &[fixed(&[TimestampTz], DataType::Uuid)] },
+        F::UuidVersion => const { &[fixed(&[Uuid], DataType::SmallInt)] },
+        F::UuidTimestamp => const { &[fixed(&[Uuid], TIMESTAMPTZ)] },
+        F::RandomNormal => const { &[optional(&[Double, Double], 0, DOUBLE)] },
         _ => &[],
     }
 }
@@ -304,6 +309,12 @@ fn texts(function: Function) -> &'static [Overload] {
             }
         }
         F::ToHex | F::ToBin | F::ToOct => const { &[fixed(&[AnyInteger], TEXT)] },
+        F::Casefold | F::Unistr => const { &[fixed(&[Text], TEXT)] },
+        F::Normalize => const { &[optional(&[Text, Text], 1, TEXT)] },
+        F::IsNormalized => const { &[optional(&[Text, Text], 1, BOOLEAN)] },
+        F::ParseIdent => {
+            const { &[optional(&[Text, Boolean], 1, DataType::Array(types::Element::Text))] }
+        }
         _ => &[],
     }
 }
@@ -360,6 +371,9 @@ fn patterns(function: Function) -> &'static [Overload] {
             }
         }
         F::RegexpMatch | F::RegexpSplit => {
+            const { &[optional(&[Text, Text, Text], 2, DataType::Array(types::Element::Text))] }
+        }
+        F::RegexpMatches => {
             const { &[optional(&[Text, Text, Text], 2, DataType::Array(types::Element::Text))] }
         }
         F::RegexpExtractAll => {
@@ -474,6 +488,10 @@ fn bytes(function: Function) -> &'static [Overload] {
         F::ConvertFrom => const { &[fixed(&[Bytea, Text], TEXT)] },
         F::GetByte => const { &[fixed(&[Bytea, Integer], INTEGER)] },
         F::SetByte => const { &[fixed(&[Bytea, Integer, Integer], BYTEA)] },
+        F::GetBit => const { &[fixed(&[Bytea, Integer], INTEGER)] },
+        F::SetBit => const { &[fixed(&[Bytea, Integer, Integer], BYTEA)] },
+        F::BitCount => const { &[fixed(&[Bytea], BIGINT), fixed(&[AnyInteger], INTEGER)] },
+        F::Crc32 | F::Crc32c => const { &[fixed(&[Bytea], BIGINT)] },
         F::Md5OfBytes => const { &[fixed(&[Bytea], TEXT)] },
         F::Sha224 | F::Sha256 | F::Sha384 | F::Sha512 => const { &[fixed(&[Bytea], BYTEA)] },
         _ => &[],

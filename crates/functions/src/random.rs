@@ -18,7 +18,7 @@ use crate::call::Call;
 static SOURCE: OnceLock<Mutex<Prng>> = OnceLock::new();
 
 /// A generator for one call, seeded by the one of the process.
-fn generator() -> Prng {
+pub(crate) fn generator() -> Prng {
     let source = SOURCE.get_or_init(|| Mutex::new(Prng::new(RandomState::new().hash_one(0))));
     Prng::new(source.lock().next_u64())
 }
@@ -39,5 +39,19 @@ pub(crate) fn uuid(call: &Call<'_>) -> SqlResult<ArrayRef> {
         let (first, second) = (high >> 32, high >> 16 & 0xffff);
         let last = low & 0xffff_ffff_ffff;
         out.push(&format!("{first:08x}-{second:04x}-{version:04x}-{variant:04x}-{last:012x}"))
+    })
+}
+
+/// Numbers of the normal distribution, two of which come from each pair of draws (Box and Muller).
+pub(crate) fn normal(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let argument = |it: usize| (it < call.count()).then(|| call.floats(it)).transpose();
+    let (means, deviations) = (argument(0)?, argument(1)?);
+    let mut prng = generator();
+    let mut draw = || ((prng.next_u64() >> 11) as f64 + 1.0) / (1u64 << 53) as f64;
+    call.map::<Float64Type>(|row| {
+        let (radius, angle) = ((-2.0 * draw().ln()).sqrt(), std::f64::consts::TAU * draw());
+        let mean = means.map_or(0.0, |it| it.value(row));
+        let deviation = deviations.map_or(1.0, |it| it.value(row));
+        Ok(mean + deviation * radius * angle.cos())
     })
 }

@@ -10,7 +10,7 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value};
 use crate::common::common_type;
 use crate::error::type_name;
 use crate::overload::{Kind, Outcome, Overload, overloads};
-use crate::{array, cast, json, number, scale, structs};
+use crate::{array, cast, json, jsonpath, number, scale, structs};
 
 /// A call for given argument types.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -67,7 +67,9 @@ pub fn resolve_call(
             let (types, result) = found.ok_or_else(|| does_not_exist(function, arguments))?;
             Ok(Signature { arguments: types, result })
         }
-        _ => match json::signature(function, arguments).or_else(|| of_numbers(function, arguments))
+        _ => match json::signature(function, arguments)
+            .or_else(|| jsonpath::signature(function, arguments))
+            .or_else(|| of_numbers(function, arguments))
         {
             Some(signature) => Ok(signature),
             None => overloaded(function, arguments, &unknown, constants),
@@ -178,6 +180,7 @@ fn cost(argument: DataType, parameter: Kind) -> Option<u32> {
         Kind::Interval if argument == T::Interval => 0,
         Kind::Interval if argument == T::Time => 1,
         Kind::Bytea if argument == T::Bytea => 0,
+        Kind::Uuid if argument == T::Uuid => 0,
         _ => return None,
     };
     Some(cost)
@@ -202,6 +205,7 @@ fn cast_target(parameter: Kind, argument: DataType, unknown: DataType) -> DataTy
         Kind::Time => DataType::Time,
         Kind::Interval => DataType::Interval,
         Kind::Bytea => DataType::Bytea,
+        Kind::Uuid => DataType::Uuid,
         Kind::Any => argument,
     }
 }

@@ -39,7 +39,10 @@ pub fn volatility(function: Function) -> Volatility {
     match function {
         it if STABLE.contains(&it) => Volatility::Stable,
         // An error that is folded or moved would come when no row asks for it.
-        Function::Random | Function::Uuid => Volatility::Volatile,
+        Function::Random | Function::RandomNormal | Function::Uuid | Function::UuidV7 => {
+            Volatility::Volatile
+        }
+        Function::ArraySample | Function::ArrayShuffle => Volatility::Volatile,
         Function::RaiseCardinality | Function::RaiseDomain => Volatility::Volatile,
         it if it.is_of_sequences() || it.is_of_sessions() => Volatility::Volatile,
         _ => Volatility::Immutable,

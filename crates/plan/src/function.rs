@@ -5,9 +5,6 @@
 //! - Invariant: a name is that of a plan, unique and stable. What a user may write, aliases included, is decided where
 //!   names are looked up.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use std::fmt;
-
 /// Makes the enum and its lists from one table of variant, name and meaning.
 macro_rules! functions {
     ($($(#[doc = $meaning:literal])+ $variant:ident = $name:literal,)+) => {
@@ -37,61 +34,6 @@ macro_rules! functions {
             }
         }
     };
-}
-
-impl Function {
-    /// Whether it asks or moves a sequence.
-    pub fn is_of_sequences(self) -> bool {
-        matches!(self, Self::Currval | Self::Lastval | Self::Nextval | Self::Setval)
-    }
-
-    /// Whether it is called for what it does to its session, or to others.
-    pub fn is_of_sessions(self) -> bool {
-        use Function as F;
-        let ends = matches!(self, F::PgCancelBackend | F::PgTerminateBackend);
-        let says = matches!(self, F::ClockTimestamp | F::PgNotify | F::PgSleep | F::SetConfig);
-        ends || says || self.is_advisory()
-    }
-
-    /// Whether it takes an advisory lock, or lets go of some.
-    pub fn is_advisory(self) -> bool {
-        use Function as F;
-        matches!(
-            self,
-            F::PgAdvisoryLock
-                | F::PgAdvisoryLockShared
-                | F::PgAdvisoryUnlock
-                | F::PgAdvisoryUnlockAll
-                | F::PgAdvisoryUnlockShared
-                | F::PgAdvisoryXactLock
-                | F::PgAdvisoryXactLockShared
-                | F::PgTryAdvisoryLock
-                | F::PgTryAdvisoryLockShared
-                | F::PgTryAdvisoryXactLock
-                | F::PgTryAdvisoryXactLockShared
-        )
-    }
-}
-
-impl fmt::Debug for Function {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// A function is written by its name, so that a list with more functions does not change what is written.
-impl Serialize for Function {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
-impl<'de> Deserialize<'de> for Function {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        Self::from_name(&name)
-            .ok_or_else(|| de::Error::custom(format_args!("there is no function {name}")))
-    }
 }
 
 functions! {
@@ -192,6 +134,8 @@ functions! {
     Radians = "radians",
     /// A number from 0 (included) to 1 (excluded), drawn anew for each row.
     Random = "random",
+    /// A number of the normal distribution: mean and deviation (0 and 1 when not given), drawn anew for each row.
+    RandomNormal = "random_normal",
     /// Rounded to so many digits after the point (0 when not given, negative: before it). Exact numbers round half away
     /// from zero, floats without digits half to even.
     Round = "round",
@@ -296,6 +240,22 @@ functions! {
     Upper = "upper",
     /// A random UUID of version 4 as text, drawn anew for each row.
     Uuid = "uuid",
+    /// A UUID of version 7 of a moment, drawn anew for each row.
+    UuidV7 = "uuid_of_moment",
+    /// The version of a UUID of RFC 9562; NULL of others.
+    UuidVersion = "uuid_extract_version",
+    /// The moment that a UUID of version 1 or 7 tells; NULL of others.
+    UuidTimestamp = "uuid_extract_timestamp",
+    /// A text in which case does not count.
+    Casefold = "casefold",
+    /// A text in a normal form of Unicode, NFC when none is named.
+    Normalize = "normalize",
+    /// Whether a text is in a normal form, NFC when none is named.
+    IsNormalized = "is_normalized",
+    /// A text with characters by number in it.
+    Unistr = "unistr",
+    /// The parts of a name between points, as an array: name, and whether nothing may stand behind it.
+    ParseIdent = "parse_ident",
 
     // Arrays.
     /// An array of its arguments, all of one type: items, of which each may be NULL. Never NULL.
@@ -344,6 +304,10 @@ functions! {
     ArrayReverse = "array_reverse",
     /// An array in order of its first dimension: array, whether descending, whether NULL comes first.
     ArraySort = "array_sort",
+    /// An array with the rows of its first dimension in a drawn order.
+    ArrayShuffle = "array_shuffle",
+    /// So many rows of the first dimension of an array, drawn.
+    ArraySample = "array_sample",
     /// An array with each item once, in order: DuckDB's.
     ListDistinct = "list_distinct",
     /// A list of values: one of lists is refused.
@@ -454,6 +418,14 @@ functions! {
     JsonStructure = "json_structure",
     /// What JSON is, as a word.
     JsonTypeof = "json_typeof",
+    /// A JSON that has to be an object, for a function of a name; NULL of `null`.
+    JsonObjectOf = "json_object_of_record",
+    /// A JSON; NULL of `null`.
+    JsonNotNull = "json_not_null",
+    /// The elements of an array, and of arrays in it, as an array of texts; with TRUE as JSON. NULL of `null`.
+    JsonArrayItems = "json_array_items",
+    /// A JSON as the text of a value: of a string its characters. NULL of `null`.
+    JsonScalarText = "json_scalar_text",
     /// How many elements an array has.
     JsonArrayLength = "json_array_length",
     /// The elements of an array, as an array.
@@ -481,6 +453,22 @@ functions! {
     JsonOfMembers = "json_of_members",
     /// A JSON object of an array of texts: keys and values by turns, or in two columns; or of an array of each.
     JsonObject = "json_object",
+    /// A path of SQL/JSON as PostgreSQL shows it. TEXT.
+    JsonPathNormal = "jsonpath",
+    /// Whether a path of a JSONB gives anything: JSONB, path, variables, whether errors make it NULL. BOOLEAN.
+    JsonPathExists = "jsonb_path_exists",
+    /// The truth that such a path gives. BOOLEAN.
+    JsonPathMatch = "jsonb_path_match",
+    /// All values that such a path gives, as an array.
+    JsonPathItems = "jsonb_path_items",
+    /// The same as JSON of an array. JSONB.
+    JsonPathArray = "jsonb_path_query_array",
+    /// The first value that such a path gives. JSONB.
+    JsonPathFirst = "jsonb_path_query_first",
+    /// The one value that such a path gives, in a mode: JSONB, path, variables, whether errors make it NULL, mode. JSONB.
+    JsonSingle = "json_single",
+    /// Whether there is one: 1, 0 of nothing, -1 of an error. INTEGER.
+    JsonSingleState = "json_single_state",
     /// A text that is equal and in order where JSONBs are.
     JsonKey = "jsonb_key",
     /// Whether a text is JSON: of which kind (`value`, `array`, `object` or `scalar`), and whether keys must be unique.
@@ -532,6 +520,8 @@ functions! {
     RegexpSubstr = "regexp_substr",
     /// The subexpressions of the first match of a regular expression as an array, or the match where it has none.
     RegexpMatch = "regexp_match",
+    /// The subexpressions of the first match, or with the flag g of all, each as the text of an array: text, pattern, flags.
+    RegexpMatches = "regexp_matches_texts",
     /// All matches of a regular expression as an array: text, pattern, subexpression, flags (the last two may be left out).
     RegexpExtractAll = "regexp_extract_all",
     /// The parts of a text between matches of a regular expression, as an array.
@@ -633,6 +623,16 @@ functions! {
     GetByte = "get_byte",
     /// The bytes with another one at a place, from 0.
     SetByte = "set_byte",
+    /// The bit at a place, from 0, the lowest of each byte first.
+    GetBit = "get_bit",
+    /// The bytes with another bit at a place, from 0.
+    SetBit = "set_bit",
+    /// How many bits are set.
+    BitCount = "bit_count",
+    /// The checksum of bytes by the polynomial of Ethernet.
+    Crc32 = "crc32",
+    /// The checksum of bytes by that of Castagnoli.
+    Crc32c = "crc32c",
     /// The digest of a text, in hexadecimal digits.
     Md5 = "md5",
     /// The digest of bytes, in hexadecimal digits.

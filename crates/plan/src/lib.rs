@@ -15,6 +15,7 @@ pub mod build;
 pub mod explain;
 pub mod expression;
 pub mod function;
+mod function_kinds;
 mod ids;
 mod order;
 pub mod outcomes;

@@ -9,6 +9,7 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value, names};
 use super::Binder;
 use super::coercion::{fold_cast, roomy, with_blanks};
 use super::errors::{at, suggested, unsupported};
+use super::failing::Failing;
 use super::{aggregate_names, constant};
 use crate::sequence_names::{as_relation, relation_in, without_class};
 use crate::syntax::ident;
@@ -41,37 +42,97 @@ impl<'a> Binder<'a> {
             return made
                 .unwrap_or_else(|| self.plain_call(functions::lookup(&name), &name, bound, whole));
         }
-        let mut arguments = plain_arguments(call, whole)?;
+        let arguments = plain_arguments(call, whole)?;
         if let (Some(function), [digits]) = (of_the_time(&name), &arguments[..]) {
             return self.now_in_digits(function, digits, whole);
         }
-        if matches!(&*name, "grouping" | "grouping_id") {
+        let arguments = match spread(&name, arguments, whole)? {
+            Spread::Arguments(arguments) => arguments,
+            Spread::Array(before, array) => return self.variadic(&name, &before, array, whole),
+        };
+        self.call_of_arguments(&name, arguments, whole)
+    }
+
+    /// A call of a function that is no aggregate, and makes no rows.
+    pub(super) fn call_of_arguments(
+        &mut self,
+        name: &str,
+        mut arguments: Vec<&'a ast::Expr>,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        if let Some(made) = self.sql_json_call(name, &arguments, whole) {
+            return made;
+        }
+        if matches!(name, "grouping" | "grouping_id") {
             return self.grouping_call(&arguments, whole);
         }
-        let function = functions::lookup(&name);
+        let function = functions::lookup(name);
         if function.is_some_and(Function::is_of_sequences)
             && let Some(first) = arguments.first_mut()
         {
             *first = without_class(first);
         }
-        let told = self.json_of_row(&name, &arguments, whole);
-        if let Some(told) = told.or_else(|| self.type_of(&name, &arguments)) {
+        let told = self.json_of_row(name, &arguments, whole);
+        if let Some(told) = told.or_else(|| self.type_of(name, &arguments)) {
             return told;
         }
-        if let Some(of_items) = self.call_of_items(&name, &arguments, whole) {
+        if let Some(of_items) = self.call_of_items(name, &arguments, whole) {
             return of_items;
         }
         let bound = match arguments[..] {
             [one] if super::literal::is_empty_array(one) => vec![self.alone(one)?],
+            [text, ast::Expr::Identifier(form)] if name == "normalize" && is_form(form) => {
+                vec![self.expr(text)?, super::json::word(&form.value)]
+            }
             _ => arguments.iter().map(|&it| self.expr(it)).collect::<SqlResult<_>>()?,
         };
-        if let Some(made) = self.made_call(&name, &bound, whole) {
+        if let Some(made) = self.made_call(name, &bound, whole) {
             return made;
         }
         if name == "merge_action" && bound.is_empty() {
             return self.action_of_merge(whole);
         }
-        self.plain_call(function, &name, bound, whole)
+        self.plain_call(function, name, bound, whole)
+    }
+
+    /// A call whose last arguments are the items of an array.
+    fn variadic(
+        &mut self,
+        name: &str,
+        before: &[&'a ast::Expr],
+        array: &'a ast::Expr,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let before = before.iter().map(|it| self.expr(it)).collect::<SqlResult<Vec<_>>>()?;
+        let array = self.expr(array)?;
+        let as_text = name.ends_with("_text");
+        match (name, &before[..]) {
+            ("concat", []) => {
+                self.invoke(Function::ArrayToString, vec![array, super::json::word("")], whole)
+            }
+            ("concat_ws", [between]) => {
+                self.invoke(Function::ArrayToString, vec![array, between.clone()], whole)
+            }
+            (
+                "json_extract_path"
+                | "jsonb_extract_path"
+                | "json_extract_path_text"
+                | "jsonb_extract_path_text",
+                [json],
+            ) => {
+                let kind = match name.starts_with("jsonb") {
+                    true => DataType::Jsonb,
+                    false => DataType::Json,
+                };
+                let json = self.converted(json.clone(), kind)?;
+                let function = if as_text { Function::JsonPathText } else { Function::JsonPath };
+                self.invoke(function, vec![json, array], whole)
+            }
+            ("jsonb_delete", [json]) => {
+                self.invoke(Function::JsonDelete, vec![json.clone(), array], whole)
+            }
+            _ => Err(unsupported("VARIADIC of what is no constructor of an array", whole)),
+        }
     }
 
     /// `current_timestamp(2)`: the time with so many digits of seconds.
@@ -129,7 +190,17 @@ impl<'a> Binder<'a> {
             Some(function) => self.of_times(function, bound, whole),
             None => {
                 let error = self.no_function(name, &bound, whole);
-                self.catalog_call(name, bound, whole).unwrap_or(Err(error))
+                if let Some(told) = self.catalog_call(name, bound.clone(), whole) {
+                    return told;
+                }
+                // As in PostgreSQL, the name of a type is a cast.
+                match (&bound[..], crate::file_reference::named_type(name)) {
+                    ([of], Ok(to)) if !name.contains('(') => {
+                        let made = self.as_type(Failing::Raises, of.clone(), to);
+                        made.map_err(|it| at(it, whole))
+                    }
+                    _ => Err(error),
+                }
             }
         }
     }
@@ -408,6 +479,74 @@ fn plain_arguments<'e>(
         _ => Err(unsupported("a named argument, or * as one,", whole)),
     };
     list.args.iter().map(argument).collect()
+}
+
+/// The arguments of a call with VARIADIC, or without.
+enum Spread<'e> {
+    Arguments(Vec<&'e ast::Expr>),
+    /// Those before it, and the array.
+    Array(Vec<&'e ast::Expr>, &'e ast::Expr),
+}
+
+/// Takes VARIADIC apart: the items of a constructor of an array are arguments.
+fn spread<'e>(
+    name: &str,
+    mut arguments: Vec<&'e ast::Expr>,
+    whole: &ast::Expr,
+) -> SqlResult<Spread<'e>> {
+    let Some(array) = arguments.last().and_then(|it| variadic_array(it)) else {
+        return Ok(Spread::Arguments(arguments));
+    };
+    arguments.pop();
+    let known = matches!(
+        name,
+        "concat"
+            | "concat_ws"
+            | "format"
+            | "num_nulls"
+            | "num_nonnulls"
+            | "json_build_array"
+            | "jsonb_build_array"
+            | "json_build_object"
+            | "jsonb_build_object"
+            | "json_extract_path"
+            | "jsonb_extract_path"
+            | "json_extract_path_text"
+            | "jsonb_extract_path_text"
+            | "jsonb_delete"
+    );
+    if !known {
+        let message = format!("function {name}(VARIADIC ..) does not exist");
+        return Err(at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), whole));
+    }
+    match array {
+        ast::Expr::Array(items) if !items.elem.is_empty() && name != "jsonb_delete" => {
+            arguments.extend(&items.elem);
+            Ok(Spread::Arguments(arguments))
+        }
+        _ => Ok(Spread::Array(arguments, array)),
+    }
+}
+
+/// The array behind VARIADIC.
+fn variadic_array(argument: &ast::Expr) -> Option<&ast::Expr> {
+    let ast::Expr::Function(call) = argument else { return None };
+    let name = call.name.0.first()?.as_ident()?;
+    match &call.args {
+        FunctionArguments::List(list) if name.value == crate::call_words::VARIADIC => {
+            match &list.args[..] {
+                [FunctionArg::Unnamed(FunctionArgExpr::Expr(array))] => Some(array),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Whether a name is that of a normal form of Unicode.
+fn is_form(name: &ast::Ident) -> bool {
+    let forms = ["nfc", "nfd", "nfkc", "nfkd"];
+    name.quote_style.is_none() && forms.iter().any(|it| name.value.eq_ignore_ascii_case(it))
 }
 
 /// Whether an argument of CHAR is taken with the blanks that fill it; other functions take it as TEXT, which has none.

@@ -34,6 +34,11 @@ impl<'a> Binder<'a> {
             let value = self.cast_to(failing, operand, to, whole)?;
             return self.fitted(value, fields).map_err(|it| at(it, whole));
         }
+        // A path is held as its text.
+        if data_type.to_string().eq_ignore_ascii_case("jsonpath") {
+            let path = self.expr(operand)?;
+            return self.invoke(Function::JsonPathNormal, vec![path], whole);
+        }
         if let Some(domain) = self.domain_named(data_type).map_err(|it| at(it, whole))? {
             let value = self.cast_to(failing, operand, domain.data_type, whole)?;
             return self.as_domain(failing, value, &domain).map_err(|it| at(it, whole));
@@ -90,7 +95,12 @@ impl<'a> Binder<'a> {
         Ok(Expr { kind, data_type: to })
     }
 
-    fn as_type(&mut self, failing: Failing, operand: Expr, to: DataType) -> SqlResult<Expr> {
+    pub(super) fn as_type(
+        &mut self,
+        failing: Failing,
+        operand: Expr,
+        to: DataType,
+    ) -> SqlResult<Expr> {
         let from = operand.data_type;
         if from == DataType::Null {
             return match &operand.kind {

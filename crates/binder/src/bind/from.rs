@@ -415,8 +415,8 @@ impl<'a> Binder<'a> {
             }
             // No table is a part of another.
             "pg_partition_ancestors" => self.no_rows(function, with_ordinality, alias),
-            it if is_of_values(it) => Err(unsupported("this function in FROM", name)),
-            _ => Err(no_function(name)),
+            crate::call_words::ROWS_FROM => self.rows_from(name, arguments, with_ordinality, alias),
+            it => self.other_source(name, it, arguments, with_ordinality, alias),
         }
     }
 
@@ -588,11 +588,6 @@ impl<'a> Binder<'a> {
         let relation = Relation { name: Some(ident(&alias.name)), schema: None, columns };
         Ok((rel, Frame::of(relation)))
     }
-}
-
-/// Whether a function has one value, which PostgreSQL takes for a row in FROM.
-fn is_of_values(name: &str) -> bool {
-    functions::lookup(name).is_some() || super::aggregate_names::by_name(name).is_some()
 }
 
 fn no_function(name: &ObjectName) -> SqlError {

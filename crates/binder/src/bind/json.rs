@@ -6,7 +6,7 @@
 
 use functions::kind_of;
 use plan::build::null;
-use plan::{Expr, Function};
+use plan::{Expr, ExprKind, Function};
 use sqlparser::ast::{self, AccessExpr, Subscript};
 use types::{DataType, Element, SqlError, SqlResult, SqlState, Value};
 
@@ -82,6 +82,8 @@ pub(super) fn function_of(operator: &ast::BinaryOperator) -> Option<Function> {
         Sign::HashLongArrow => Function::JsonPathText,
         Sign::HashMinus => Function::JsonDeletePath,
         Sign::Question => Function::JsonHasKey,
+        Sign::AtQuestion => Function::JsonPathExists,
+        Sign::AtAt => Function::JsonPathMatch,
         Sign::QuestionPipe => Function::JsonHasAnyKey,
         Sign::QuestionAnd => Function::JsonHasAllKeys,
         _ => return None,
@@ -201,7 +203,13 @@ impl<'a> Binder<'a> {
         if functions::resolve(function, &[a, b]).is_err() {
             return Err(no_operator(sign, a, b, whole));
         }
-        self.invoke(function, vec![left, right], whole)
+        let mut arguments = vec![left, right];
+        // Operators of paths have no variables, and an error of theirs is NULL.
+        if matches!(function, Function::JsonPathExists | Function::JsonPathMatch) {
+            arguments.push(Expr::literal(Value::Text("{}".into()), DataType::Jsonb));
+            arguments.push(Expr::literal(Value::Boolean(true), DataType::Boolean));
+        }
+        self.invoke(function, arguments, whole)
     }
 
     /// `||`, `-`, `@>` and `<@` where a side is JSONB; `None` where none is, or where they are none of JSON's.
@@ -400,18 +408,32 @@ impl<'a> Binder<'a> {
 
     /// `array_to_json(array [, whether lines])`.
     fn array_to_json(&mut self, bound: &[Expr], whole: &'a ast::Expr) -> SqlResult<Expr> {
-        let separator = match bound {
-            [_] => ",",
-            [_, lines] if lines.data_type == DataType::Boolean => match super::constant(lines) {
-                Some(Value::Boolean(true)) => ",\n ",
-                _ => ",",
-            },
+        let array = bound[0].clone();
+        let lines = match bound {
+            [_] => return self.array_as_json(array, ",", DataType::Json),
+            [_, lines] if lines.data_type == DataType::Boolean => lines.clone(),
+            [_, lines] if lines.data_type == DataType::Null => {
+                self.coerce_unknown(lines.clone(), DataType::Boolean).map_err(|it| at(it, whole))?
+            }
             _ => {
                 let types: Vec<_> = bound.iter().map(|it| it.data_type).collect();
                 return Err(self.none_of_json("array_to_json", &types, whole));
             }
         };
-        self.array_as_json(bound[0].clone(), separator, DataType::Json)
+        let separator = match super::constant(&lines) {
+            Some(Value::Boolean(lines)) => Some(if *lines { ",\n " } else { "," }),
+            _ => None,
+        };
+        if let Some(separator) = separator {
+            return self.array_as_json(array, separator, DataType::Json);
+        }
+        let again = [self.copy(&array)?, self.copy(&lines)?];
+        let [other, not] = again;
+        let in_lines = self.array_as_json(array, ",\n ", DataType::Json)?;
+        let in_one = self.array_as_json(other, ",", DataType::Json)?;
+        let not = plan::build::unary(plan::UnaryOperator::Not, not);
+        let branches = vec![(lines, in_lines), (not, in_one)];
+        Ok(Expr { kind: ExprKind::Case { branches, otherwise: None }, data_type: DataType::Json })
     }
 
     fn build_array(&mut self, bound: &[Expr], kind: DataType) -> SqlResult<Expr> {
@@ -427,6 +449,8 @@ impl<'a> Binder<'a> {
     pub(super) fn json_key(&mut self, key: &Expr) -> SqlResult<Expr> {
         match key.data_type {
             DataType::Null => self.coerce_unknown(key.clone(), DataType::Text),
+            // What is NULL is told first.
+            _ if super::constant(key).is_some_and(Value::is_null) => Ok(null(DataType::Text)),
             it if it.is_json() || it.element().is_some() => {
                 let message = "key value must be scalar, not array, composite, or json";
                 Err(SqlError::new(SqlState::INVALID_PARAMETER, message))

@@ -9,6 +9,7 @@ use plan::{Expr, Function};
 use sqlparser::ast::{self, Spanned, TableAlias};
 use types::{DataType, Element, SqlError, SqlResult, SqlState};
 
+use super::Binder;
 use super::aggregate_names::is_of_json;
 use super::aggregate_types::Given;
 use super::errors::at;
@@ -17,7 +18,6 @@ use super::level::{Clause, Level, one_row};
 use super::row_functions::columns_of;
 use super::scope::Frame;
 use super::series_parts::Part;
-use super::{Answer, Binder, OutputColumn};
 
 /// The kind of JSON that a function is about.
 fn kind_of(name: &str) -> DataType {
@@ -91,20 +91,28 @@ impl<'a> Binder<'a> {
         (alias, node): (Option<&'a TableAlias>, &impl Spanned),
     ) -> SqlResult<(Rel, Frame)> {
         let own = alias.map_or_else(|| name.to_owned(), |it| crate::syntax::ident(&it.name));
-        let (mut rel, mut parts, mut columns) = (one_row(), Vec::new(), Vec::new());
+        let (rel, parts) = self.json_parts(name, &own, arguments, one_row(), node)?;
+        let (rel, frame) = self.of_parts(rel, parts, with_ordinality, (own, alias))?;
+        Ok((rel, frame.with_value()))
+    }
+
+    /// What such a function makes, with the names of the columns, of which one may be that of the function.
+    pub(super) fn json_parts(
+        &mut self,
+        name: &str,
+        own: &str,
+        arguments: &[&'a ast::Expr],
+        mut rel: Rel,
+        node: &impl Spanned,
+    ) -> SqlResult<(Rel, Vec<(String, Part)>)> {
+        let mut parts = Vec::new();
         for (function, called) in columns_of(name).unwrap_or(&[]) {
             let (input, part) = self.json_rows(*function, name, arguments, rel, node)?;
             rel = input;
-            let called = if called.is_empty() { &*own } else { called };
-            columns.push(OutputColumn { name: called.to_owned(), attr: part.value });
-            parts.push(part);
+            let called = if called.is_empty() { own } else { called };
+            parts.push((called.to_owned(), part));
         }
-        let (rel, number) = self.side_by_side(rel, &parts)?;
-        if with_ordinality {
-            columns.push(OutputColumn { name: "ordinality".to_owned(), attr: number });
-        }
-        let (rel, frame) = self.called(own, Answer { rel, columns }, alias)?;
-        Ok((rel, frame.with_value()))
+        Ok((rel, parts))
     }
 
     /// The rows of such a function that has one column.
@@ -143,6 +151,16 @@ impl<'a> Binder<'a> {
             let message = format!("function {name}({}) does not exist", shown.join(", "));
             at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), node)
         };
+        if function == Function::JsonPathItems {
+            let types: Vec<DataType> = bound.iter().map(|it| it.data_type).collect();
+            let signature = functions::resolve(function, &types).map_err(|_| none())?;
+            let mut arguments = Vec::with_capacity(bound.len());
+            for (argument, to) in bound.iter().zip(signature.arguments) {
+                arguments.push(self.converted(argument.clone(), to)?);
+            }
+            let array = self.fold_call(function, arguments, signature.result)?;
+            return self.items_of(array, level.input).ok_or_else(none)?;
+        }
         let [value] = &bound[..] else { return Err(none()) };
         let value = match value.data_type {
             DataType::Null => self.coerce_unknown(value.clone(), kind)?,

@@ -68,6 +68,11 @@ impl<'a> Binder<'a> {
                 Some(self.time_bucket(bound, whole))
             }
             ("pg_input_is_valid", [text, of]) => Some(self.is_valid_input(text, of, whole)),
+            ("uuidv7", []) => Some(
+                self.invoke(Function::Now, Vec::new(), whole)
+                    .and_then(|now| self.invoke(Function::UuidV7, vec![now], whole)),
+            ),
+            ("uuidv7", [shift]) => Some(self.shifted_uuid(shift, whole)),
             ("random", [low, high]) => Some(self.random_between(low, high, whole)),
             (_, [of])
                 if FIELDS.contains(&name)
@@ -191,6 +196,15 @@ impl<'a> Binder<'a> {
             sum = more.unwrap_or_else(|| Err(SqlError::internal("counts do not add up")))?;
         }
         Ok(sum)
+    }
+
+    /// A UUID of version 7 of another moment than now.
+    fn shifted_uuid(&mut self, shift: &Expr, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        let shift = self.converted(shift.clone(), DataType::Interval)?;
+        let now = self.invoke(Function::Now, Vec::new(), whole)?;
+        let moment = self.with_times(BinaryOperator::Add, &now, &shift, whole)?;
+        let moment = moment.ok_or_else(|| SqlError::internal("points of time do not add up"))?;
+        self.invoke(Function::UuidV7, vec![moment], whole)
     }
 
     /// A whole number between two bounds, which are constants.

@@ -35,7 +35,8 @@ fn named(expr: &ast::Expr) -> Option<(String, Says)> {
         }
         Ast::Identifier(name) => ident(name),
         Ast::CompoundIdentifier(parts) => ident(parts.last()?),
-        Ast::Function(it) => ident(it.name.0.last()?.as_ident()?),
+        // Calls of SQL/JSON have a line break in their names.
+        Ast::Function(it) => ident(it.name.0.last()?.as_ident()?).replace('\n', "_"),
         Ast::Cast { expr, data_type, .. } => {
             let inner = named(expr).filter(|it| it.1 == Says::Much);
             return inner.or_else(|| crate::data_types::type_name(data_type).map(little));

@@ -20,11 +20,18 @@ impl Binder<'_> {
             [one] => one.clone(),
             several => self.fold_call(Function::Greatest, several.to_vec(), DataType::BigInt)?,
         };
-        let items = parts.iter().filter_map(|it| match it.rule {
+        let mut items: Vec<(Attr, Attr)> = Vec::new();
+        let of_items = parts.iter().filter_map(|it| match it.rule {
             Rule::Items(array) => Some((it.value, array)),
+            Rule::Made { array, item, .. } => Some((item, array)),
             _ => None,
         });
-        let (rel, number) = self.repeated(input, count, items.collect());
+        for pair in of_items {
+            if !items.contains(&pair) {
+                items.push(pair);
+            }
+        }
+        let (rel, number) = self.repeated(input, count, items);
         let mut made = Vec::new();
         for (part, length) in parts.iter().zip(lengths) {
             let Some(value) = self.value_of(&part.rule, number)? else { continue };
@@ -48,6 +55,7 @@ impl Binder<'_> {
         let no_operator = || Err(SqlError::internal("numbers of a series do not add up"));
         Ok(match rule.clone() {
             Rule::Items(_) => None,
+            Rule::Made { value, .. } | Rule::Once(value) => Some(value),
             Rule::Numbers { first, step, data_type } => {
                 let on = self.minus_one(number)?;
                 let way = self.calculate(BinaryOperator::Multiply, on, step);

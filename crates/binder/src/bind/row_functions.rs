@@ -12,6 +12,7 @@ pub(super) fn is_series(name: &str) -> bool {
             | "unnest"
             | "string_to_table"
             | "regexp_split_to_table"
+            | "regexp_matches"
     )
 }
 
@@ -22,6 +23,9 @@ pub(super) fn columns_of(name: &str) -> Option<&'static [(Function, &'static str
         "array_elements" => &[(Function::JsonElements, "value")],
         "array_elements_text" => &[(Function::JsonElementsText, "value")],
         "object_keys" => &[(Function::JsonKeys, "")],
+        "path_query" | "path_query_tz" if name.starts_with("jsonb") => {
+            &[(Function::JsonPathItems, "")]
+        }
         "each" => &[(Function::JsonKeys, "key"), (Function::JsonValues, "value")],
         "each_text" => &[(Function::JsonKeys, "key"), (Function::JsonValuesText, "value")],
         _ => return None,

@@ -8,7 +8,7 @@
 use plan::relation::{Apply, Rel};
 use plan::{BinaryOperator, Expr, Function};
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, Spanned, TableAlias};
-use types::{DataType, SqlError, SqlResult, SqlState, Value};
+use types::{DataType, Element, SqlError, SqlResult, SqlState, Value};
 
 use super::coercion::name_of;
 use super::errors::{at, unsupported};
@@ -107,7 +107,7 @@ impl<'a> Binder<'a> {
     }
 
     /// What a call makes of a row: its arguments are computed over `input`.
-    fn rows_of_call(
+    pub(super) fn rows_of_call(
         &mut self,
         name: &str,
         arguments: &[&'a ast::Expr],
@@ -134,6 +134,9 @@ impl<'a> Binder<'a> {
             };
             let array = array.filter(|_| name != "unnest" || shown.len() == 1);
             return self.items_of(array.ok_or_else(none)?, level.input).ok_or_else(none)?;
+        }
+        if name == "regexp_matches" {
+            return self.matches_of_text(bound, level.input)?.ok_or_else(none);
         }
         if name == "generate_subscripts" {
             bound = self.subscripts(bound).ok_or_else(none)??;
@@ -198,6 +201,25 @@ impl<'a> Binder<'a> {
             let value = self.attribute(element, true);
             (input, Part { length, rule: Rule::Items(attr), value })
         }))
+    }
+
+    /// The matches of a pattern, each an array; `None` where the arguments are none.
+    fn matches_of_text(&mut self, bound: Vec<Expr>, input: Rel) -> SqlResult<Option<(Rel, Part)>> {
+        let Some(all) = self.parts_of_text(Function::RegexpMatches, bound)? else {
+            return Ok(None);
+        };
+        let Some(items) = self.items_of(all, input) else { return Ok(None) };
+        let (input, part) = items?;
+        let texts = DataType::Array(Element::Text);
+        let value = super::coercion::fold_cast(self.column_expr(part.value), texts);
+        Ok(Some((input, self.made_of_items(part, value))))
+    }
+
+    /// Items as other values that are made of them.
+    pub(super) fn made_of_items(&mut self, part: Part, value: Expr) -> Part {
+        let Rule::Items(array) = part.rule else { return part };
+        let attr = self.attribute(value.data_type, true);
+        Part { rule: Rule::Made { array, item: part.value, value }, value: attr, ..part }
     }
 
     /// First, last and step of the subscripts of a dimension of an array.
@@ -304,6 +326,11 @@ impl<'a> Binder<'a> {
 pub(super) fn integer(value: i64) -> Expr {
     let data_type = if i32::try_from(value).is_ok() { DataType::Integer } else { DataType::BigInt };
     Expr::literal(Value::Integer(value), data_type)
+}
+
+/// A truth as a constant.
+pub(super) fn boolean(value: bool) -> Expr {
+    Expr::literal(Value::Boolean(value), DataType::Boolean)
 }
 
 /// The arguments of a call that has neither names nor `*` among them.

@@ -30,6 +30,14 @@ pub(super) enum Rule {
     },
     /// The items of an array.
     Items(Attr),
+    /// The same, each as another value that is made of it.
+    Made {
+        array: Attr,
+        item: Attr,
+        value: Expr,
+    },
+    /// A value that is there once.
+    Once(Expr),
 }
 
 /// The functions of a select list that make rows.

@@ -51,21 +51,11 @@ impl<'a> Binder<'a> {
             }
             Ast::Ceil { expr, field } => self.whole_number(Function::Ceil, expr, field, whole),
             Ast::Floor { expr, field } => self.whole_number(Function::Floor, expr, field, whole),
-            Ast::Collate { expr, collation } => {
-                match collation.to_string().trim_start_matches("pg_catalog.") {
-                    "\"C\"" | "\"POSIX\"" | "\"default\"" | "default" => {
-                        let bound = self.expr(expr)?;
-                        if bound.data_type.is_text() || bound.data_type == DataType::Null {
-                            return Ok(bound);
-                        }
-                        let name = super::coercion::name_of(bound.data_type);
-                        let message = format!("collations are not supported by type {name}");
-                        Err(at(SqlError::new(SqlState::DATATYPE_MISMATCH, message), whole))
-                    }
-                    _ => Err(unsupported("a collation other than \"C\"", whole)),
-                }
-            }
+            Ast::Collate { expr, collation } => self.collated(expr, collation, whole),
             Ast::SimilarTo { .. } => self.similar(whole),
+            Ast::IsNormalized { expr, form, negated } => {
+                self.is_normalized(expr, form.as_ref(), *negated, whole)
+            }
             Ast::AtTimeZone { timestamp, time_zone } => {
                 self.at_time_zone(timestamp, time_zone, whole)
             }
@@ -78,6 +68,41 @@ impl<'a> Binder<'a> {
             }
             other => Err(unsupported("this expression", other)),
         }
+    }
+
+    /// `x COLLATE "C"`.
+    fn collated(
+        &mut self,
+        expr: &'a ast::Expr,
+        collation: &ast::ObjectName,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        match collation.to_string().trim_start_matches("pg_catalog.") {
+            "\"C\"" | "\"POSIX\"" | "\"default\"" | "default" => {
+                let bound = self.expr(expr)?;
+                if bound.data_type.is_text() || bound.data_type == DataType::Null {
+                    return Ok(bound);
+                }
+                let name = super::coercion::name_of(bound.data_type);
+                let message = format!("collations are not supported by type {name}");
+                Err(at(SqlError::new(SqlState::DATATYPE_MISMATCH, message), whole))
+            }
+            _ => Err(unsupported("a collation other than \"C\"", whole)),
+        }
+    }
+
+    /// `x IS [NOT] [NFC] NORMALIZED`.
+    fn is_normalized(
+        &mut self,
+        operand: &'a ast::Expr,
+        form: Option<&ast::NormalizationForm>,
+        negated: bool,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let form = form.map(|it| super::json::word(&it.to_string()));
+        let arguments = [self.expr(operand)?].into_iter().chain(form).collect();
+        let found = self.invoke(Function::IsNormalized, arguments, whole)?;
+        Ok(if negated { plan::build::negated(found) } else { found })
     }
 
     /// A part of a text: so many characters from one on, or what a regular expression or a pattern of the standard matches.

@@ -118,12 +118,15 @@ pub(super) fn position(call: &Call<'_>) -> SqlResult<ArrayRef> {
         if arrays.is_null(row) {
             return Ok(None);
         }
+        let (items, lower) = list(arrays.value(row))?;
+        if items.is_empty() {
+            return Ok(None);
+        }
         if starts.is_some() && call.argument(2)?.is_null(row) {
             return Err(no_start());
         }
         item.clear();
         wanted.push(row, &mut item);
-        let (items, lower) = list(arrays.value(row))?;
         let first = i64::from(lower);
         let start = starts.map_or(first, |it| it.at(row)).max(first);
         let mut numbered = (first..).zip(items).skip_while(|it| it.0 < start);

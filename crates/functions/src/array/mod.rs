@@ -5,6 +5,7 @@
 
 mod build;
 mod change;
+mod draw;
 mod held;
 mod item;
 mod look;
@@ -44,6 +45,7 @@ pub(crate) fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::ArrayRemove | F::ArrayReplace => change::replaced(call),
         F::TrimArray => change::trim(call),
         F::ArrayReverse | F::ArraySort | F::ListDistinct => change::ordered(call),
+        F::ArraySample | F::ArrayShuffle => draw::drawn(call),
         F::ListFlat => look::flat(call),
         F::ArrayIntervalKeys => change::interval_keys(call),
         F::ArrayFit => change::fit(call),
@@ -84,6 +86,8 @@ pub(crate) fn is_of_arrays(function: Function) -> bool {
             | F::ArrayReverse
             | F::ArraySort
             | F::ListDistinct
+            | F::ArraySample
+            | F::ArrayShuffle
             | F::ListFlat
             | F::ArrayIntervalKeys
             | F::ArrayFit

@@ -137,7 +137,11 @@ fn changed(function: Function, arguments: &[DataType]) -> Option<Signature> {
             array.element()?;
             made(&[*array, BIG], *array)
         }
-        (F::ArrayReverse | F::ListDistinct | F::ListFlat, [array]) => {
+        (F::ArraySample, [array, count]) if number(count) => {
+            array.element()?;
+            made(&[*array, BIG], *array)
+        }
+        (F::ArrayReverse | F::ArrayShuffle | F::ListDistinct | F::ListFlat, [array]) => {
             array.element()?;
             made(&[*array], *array)
         }

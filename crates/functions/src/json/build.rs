@@ -84,7 +84,8 @@ fn put_level(
     for (place, part) in items.chunks(size).enumerate() {
         out.push_str(if place > 0 { separator } else { "" });
         match part {
-            _ if !inner.is_empty() => put_level(part, inner, separator, item, out),
+            // Lines are for the outermost elements.
+            _ if !inner.is_empty() => put_level(part, inner, ",", item, out),
             [it] if !array::is_null(it) => item(it, out),
             _ => out.push_str("null"),
         }

@@ -14,6 +14,7 @@ mod list;
 mod look;
 mod path;
 mod print;
+mod record;
 mod rows;
 mod signature;
 
@@ -24,6 +25,7 @@ use types::SqlResult;
 use crate::call::Call;
 
 pub(crate) use build::{put_items, put_text};
+pub(crate) use rows::{each_text, invalid};
 pub(crate) use signature::signature;
 
 /// The kernel of a function of JSON; `None` of any other.
@@ -43,6 +45,8 @@ pub(crate) fn kernel(call: &Call<'_>) -> Option<SqlResult<ArrayRef>> {
             list::values(call)
         }
         F::JsonKeys => list::keys(call),
+        F::JsonObjectOf | F::JsonNotNull | F::JsonScalarText => record::value(call),
+        F::JsonArrayItems => record::array(call),
         F::JsonOfText => build::of_text(call),
         F::JsonOfArray => build::of_array(call),
         F::JsonBuildArray => build::array(call),

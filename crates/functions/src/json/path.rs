@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use arrow_array::ArrayRef;
 use plan::Function;
 use types::json::{Node, deduplicated, with_room};
-use types::{SqlError, SqlResult, SqlState};
+use types::{SqlError, SqlResult, SqlState, array};
 
 use super::change::Member;
 use super::look::texts_of;
@@ -58,6 +58,9 @@ pub(super) fn changed(call: &Call<'_>) -> SqlResult<ArrayRef> {
         let value = values.value(row);
         let new = new.map(|it| it.value(row));
         let change = Change::of(call.function, flags.map(|it| it.value(row)));
+        if array::dimensions(paths.value(row)).len() > 1 {
+            return Err(SqlError::new(SqlState("2202E"), "wrong number of array subscripts"));
+        }
         let path = texts_of(paths.value(row));
         with_room(&[value, new.unwrap_or("")], || {
             let root = Node::read(value)?;

@@ -7,12 +7,12 @@ use crate::call::Call;
 use crate::texts::Texts;
 
 /// An error about a value that a function does not take.
-pub(super) fn invalid(message: impl Into<String>) -> SqlError {
+pub(crate) fn invalid(message: impl Into<String>) -> SqlError {
     SqlError::new(SqlState::INVALID_PARAMETER, message)
 }
 
 /// A text per row, made in a buffer; NULL where `make` says so, or where an argument is.
-pub(super) fn each_text(
+pub(crate) fn each_text(
     call: &Call<'_>,
     mut make: impl FnMut(usize, &mut String) -> SqlResult<bool>,
 ) -> SqlResult<ArrayRef> {

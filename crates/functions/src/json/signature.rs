@@ -67,6 +67,10 @@ fn looked_at(function: Function, arguments: &[DataType]) -> Option<Signature> {
         (F::JsonElementsText | F::JsonValuesText | F::JsonKeys, &[of, name]) => {
             made(&[json(of)?, text(name)?], TEXTS)
         }
+        (F::JsonObjectOf, &[of, name]) => made(&[json(of)?, text(name)?], of),
+        (F::JsonNotNull, &[of]) => made(&[json(of)?], of),
+        (F::JsonArrayItems, &[of, whole]) => made(&[json(of)?, boolean(whole)?], TEXTS),
+        (F::JsonScalarText, &[of]) => made(&[json(of)?], TEXT),
         (F::JsonKey, &[DataType::Array(Element::Jsonb)]) => {
             made(&[DataType::Array(Element::Jsonb)], TEXTS)
         }

@@ -12,12 +12,13 @@ mod syntax;
 use std::ops::Range;
 
 use arrow_array::{ArrayRef, StringArray};
-use types::{SqlResult, array};
+use types::{Element, SqlResult, Value, array};
 
 use crate::call::{Call, Integers};
 use crate::error::invalid;
-use flags::Flags;
-use pattern::{Pattern, Patterns};
+pub(crate) use flags::Flags;
+pub(crate) use pattern::Pattern;
+use pattern::Patterns;
 
 pub(crate) use replace::replace;
 pub(crate) use similar::similar_to_escape;
@@ -144,6 +145,28 @@ pub(crate) fn substr(call: &Call<'_>) -> SqlResult<ArrayRef> {
     })
 }
 
+/// The subexpressions of a match, or the match where there are none, as an array that is held.
+fn held_parts(
+    pattern: &mut Pattern,
+    text: &str,
+    from: usize,
+    held: &mut String,
+) -> SqlResult<bool> {
+    let found = match pattern.groups() {
+        0 => pattern.find(text, from).map(|it| vec![Some(it)]),
+        _ => pattern.captures(text, from).map(|it| it.into_iter().skip(1).collect()),
+    };
+    let Some(found) = found else { return Ok(false) };
+    held.clear();
+    for part in &found {
+        match part {
+            Some(it) => array::push_text(held, &text[it.clone()]),
+            None => held.push_str(array::NULL_ITEM),
+        }
+    }
+    array::close_list(held, 0, found.len()).map(|()| true)
+}
+
 /// The subexpressions of the first match as an array, or the match where there are none.
 pub(crate) fn first_match(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let (texts, patterns) = (call.texts(0)?, call.texts(1)?);
@@ -152,21 +175,46 @@ pub(crate) fn first_match(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let mut held = String::new();
     call.map_optional_texts(|row, out| {
         let flags = not_global("regexp_match", flags, row)?;
+        let pattern = compiled.get(patterns.value(row), flags)?;
+        if !held_parts(pattern, texts.value(row), 0, &mut held)? {
+            return Ok(false);
+        }
+        out.push(&held).map(|()| true)
+    })
+}
+
+/// What [`first_match`] gives, of the first match or of all, each as the text of an array.
+pub(crate) fn every_match(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let (texts, patterns) = (call.texts(0)?, call.texts(1)?);
+    let flags = call.optional_texts(2)?;
+    let mut compiled = Patterns::default();
+    let (mut all, mut held, mut written) = (String::new(), String::new(), String::new());
+    call.map_texts(|row, out| {
+        let flags = flags_of(flags, row)?;
         let (text, pattern) = (texts.value(row), compiled.get(patterns.value(row), flags)?);
-        let found = match pattern.groups() {
-            0 => pattern.find(text, 0).map(|it| vec![Some(it)]),
-            _ => pattern.captures(text, 0).map(|it| it.into_iter().skip(1).collect()),
-        };
-        let Some(found) = found else { return Ok(false) };
-        held.clear();
-        for part in &found {
-            match part {
-                Some(it) => array::push_text(&mut held, &text[it.clone()]),
-                None => held.push_str(array::NULL_ITEM),
+        let mut matches = Matches::new(text, 1);
+        let mut count = 0;
+        all.clear();
+        while let Some(from) = matches.from {
+            if matches.next(|text, from| pattern.find(text, from)).is_none() {
+                break;
+            }
+            held_parts(pattern, text, from, &mut held)?;
+            written.clear();
+            let mut write = |it: &Value, out: &mut String| {
+                if let Value::Text(it) = it {
+                    out.push_str(it);
+                }
+            };
+            array::format(&held, Element::Text, &mut write, &mut written);
+            array::push_text(&mut all, &written);
+            count += 1;
+            if !flags.global {
+                break;
             }
         }
-        array::close_list(&mut held, 0, found.len())?;
-        out.push(&held).map(|()| true)
+        array::close_list(&mut all, 0, count)?;
+        out.push(&all)
     })
 }
 

@@ -22,7 +22,7 @@ const PATTERN_BYTES_MAX: usize = 4 << 20;
 const NESTING_MAX: u32 = 100;
 
 /// A compiled pattern.
-pub(super) struct Pattern {
+pub(crate) struct Pattern {
     regex: Regex,
     /// Room for what a match finds.
     places: CaptureLocations,

@@ -10,7 +10,7 @@ use types::{SqlError, SqlResult, SqlState};
 
 use super::{byte_of, length};
 use crate::call::Call;
-use crate::error::{invalid, too_long};
+use crate::error::{invalid, out_of_range, too_long};
 use crate::texts::Texts;
 
 /// A part of a text that is joined.
@@ -172,7 +172,11 @@ pub(crate) fn overlay(call: &Call<'_>) -> SqlResult<ArrayRef> {
         if start <= 0 {
             return Err(SqlError::new(SqlState("22011"), "negative substring length not allowed"));
         }
-        let after = start.saturating_add(count).max(1) - 1;
+        let after = start.saturating_add(count);
+        if i32::try_from(after).is_err() {
+            return Err(out_of_range(types::DataType::Integer));
+        }
+        let after = after.max(1) - 1;
         let place = |it: i64| byte_of(text, usize::try_from(it).unwrap_or(usize::MAX));
         out.push(&text[..place(start - 1)])?;
         out.push(new)?;

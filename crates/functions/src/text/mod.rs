@@ -3,22 +3,26 @@
 mod build;
 mod case;
 mod format;
+mod identifier;
 mod list;
 mod measure;
 mod part;
 mod place;
 mod quote;
+mod unicode;
 
 pub(crate) use build::{
     chr, concat, concat_ws, in_base, overlay, pad, repeat, replace, reverse, translate,
 };
 pub(crate) use case::{change_case, initcap};
 pub(crate) use format::format;
+pub(crate) use identifier::parse_ident;
 pub(crate) use list::{find_in_set, split_part, substring_index};
 pub(crate) use measure::{levenshtein, measure};
 pub(crate) use part::{left_or_right, substring, trim};
 pub(crate) use place::{search, strpos};
 pub(crate) use quote::quote;
+pub(crate) use unicode::{casefold, normalize, unistr};
 
 /// The byte at which the character of a place (from 0) begins; the end when there are not so many.
 fn byte_of(text: &str, characters: usize) -> usize {

@@ -1,0 +1,71 @@
+//! Forms of calls that the parser does not know: `ROWS FROM (f(..), g(..))` in FROM, and VARIADIC before the last argument.
+//!
+//! Key decision: each becomes a call of a name that no user can write, which binding takes apart.
+
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
+
+use crate::steering::is_word;
+
+/// The function that stands for ROWS FROM: its arguments are calls.
+pub(crate) const ROWS_FROM: &str = "rows\nfrom";
+/// The function that stands for VARIADIC: its argument is the array.
+pub(crate) const VARIADIC: &str = "variadic\nargument";
+
+/// Brings both to what the parser knows; the tokens have no blanks.
+pub(crate) fn known_words(tokens: &mut Vec<TokenWithSpan>) {
+    let mut at = 0;
+    while at < tokens.len() {
+        if at > 0 && begins_rows(&tokens[at - 1..]) {
+            tokens.remove(at);
+            tokens[at].token = name(ROWS_FROM);
+        } else if at > 0
+            && is_word(&tokens[at].token, "variadic")
+            && matches!(tokens[at - 1].token, Token::Comma | Token::LParen)
+            && let Some(end) = end_of_call(tokens, at)
+        {
+            let span = tokens[at].span;
+            tokens[at].token = name(VARIADIC);
+            tokens.insert(end, TokenWithSpan { token: Token::RParen, span });
+            tokens.insert(at + 1, TokenWithSpan { token: Token::LParen, span });
+        }
+        at += 1;
+    }
+}
+
+fn name(value: &str) -> Token {
+    let keyword = Keyword::NoKeyword;
+    Token::Word(Word { value: value.to_owned(), quote_style: Some('"'), keyword })
+}
+
+/// Whether ROWS FROM and a call stand where a relation does: a column may be called `rows`, and a subquery follow it.
+fn begins_rows(tokens: &[TokenWithSpan]) -> bool {
+    let [before, rows, from, open, function, bracket, ..] = tokens else { return false };
+    let is_relation = matches!(before.token, Token::Comma)
+        || ["from", "join", "lateral"].iter().any(|it| is_word(&before.token, it));
+    let is_call = matches!(function.token, Token::Word(_))
+        && !["select", "with", "values", "from", "table"]
+            .iter()
+            .any(|it| is_word(&function.token, it))
+        && matches!(bracket.token, Token::LParen | Token::Period);
+    is_relation
+        && is_word(&rows.token, "rows")
+        && is_word(&from.token, "from")
+        && open.token == Token::LParen
+        && is_call
+}
+
+/// Where the bracket is that closes the call around; `None` where another argument follows.
+fn end_of_call(tokens: &[TokenWithSpan], from: usize) -> Option<usize> {
+    let mut depth = 0usize;
+    for (place, it) in tokens.iter().enumerate().skip(from + 1) {
+        match it.token {
+            Token::LParen | Token::LBracket | Token::LBrace => depth += 1,
+            Token::RParen if depth == 0 => return Some(place),
+            Token::RParen | Token::RBracket | Token::RBrace => depth = depth.checked_sub(1)?,
+            Token::Comma if depth == 0 => return None,
+            _ => {}
+        }
+    }
+    None
+}

@@ -1,0 +1,383 @@
+//! JSON_TABLE: the rows that a path gives of a JSON, with columns by paths of their own.
+//!
+//! Key decision: before parsing it becomes a lateral subquery over `jsonb_path_query`, whose columns are calls of JSON_VALUE,
+//! JSON_QUERY and JSON_EXISTS; NESTED is a lateral join that keeps rows without partners, of siblings one behind the other.
+
+use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Tokenizer};
+use types::{SqlError, SqlResult, SqlState};
+
+use crate::dialect::Postgres;
+use crate::sql_json_words::{self, closing, name};
+use crate::steering::is_word;
+
+/// Deeper NESTED is refused.
+const NESTED_MAX: usize = 32;
+
+/// Brings the calls, and those of which its columns are, to what the parser knows; the tokens have no blanks.
+pub(crate) fn known_words(tokens: &mut Vec<TokenWithSpan>) -> SqlResult<()> {
+    if !tokens.iter().any(|it| sql_json_words::is_about(&it.token)) {
+        return Ok(());
+    }
+    let mut at = 0;
+    while at < tokens.len() {
+        if is_word(&tokens[at].token, "json_table")
+            && tokens.get(at + 1).is_some_and(|it| it.token == Token::LParen)
+            && let Some(end) = closing(tokens, at + 1)
+        {
+            let inner: Vec<TokenWithSpan> = tokens[at + 2..end].to_vec();
+            let span = tokens[at].span;
+            let table =
+                Table { tokens: &inner, at: 0, span, is_strict: false, passing: Vec::new() };
+            tokens.splice(at..=end, table.whole()?);
+        }
+        at += 1;
+    }
+    sql_json_words::known_words(tokens)
+}
+
+type Tokens = Vec<TokenWithSpan>;
+
+/// A column, or several of a path inside.
+enum Column {
+    One { called: TokenWithSpan, value: Tokens },
+    Nested { path: Tokens, columns: Vec<Column> },
+}
+
+struct Table<'t> {
+    tokens: &'t [TokenWithSpan],
+    at: usize,
+    span: Span,
+    /// Whether errors are errors.
+    is_strict: bool,
+    /// The words of PASSING, for the paths of columns, too.
+    passing: Tokens,
+}
+
+impl Table<'_> {
+    fn is(&self, word: &str) -> bool {
+        self.tokens.get(self.at).is_some_and(|it| is_word(&it.token, word))
+    }
+
+    fn takes(&mut self, word: &str) -> bool {
+        let is_there = self.is(word);
+        self.at += usize::from(is_there);
+        is_there
+    }
+
+    fn is_token(&self, token: &Token) -> bool {
+        self.tokens.get(self.at).is_some_and(|it| it.token == *token)
+    }
+
+    fn wrong(&self) -> SqlError {
+        let found = self.tokens.get(self.at);
+        let token =
+            found.map_or("the end of the call".to_owned(), |it| format!("\"{}\"", it.token));
+        let span = found.map_or(self.span, |it| it.span);
+        SqlError::new(SqlState::SYNTAX, format!("syntax error at or near {token}"))
+            .at(span.start.line as u32, span.start.column as u32)
+    }
+
+    fn expect(&mut self, word: &str) -> SqlResult<()> {
+        if self.takes(word) { Ok(()) } else { Err(self.wrong()) }
+    }
+
+    fn up_to(&mut self, words: &[&str]) -> SqlResult<Tokens> {
+        let start = self.at;
+        let mut depth = 0usize;
+        while let Some(it) = self.tokens.get(self.at) {
+            match &it.token {
+                Token::LParen | Token::LBracket => depth += 1,
+                Token::RParen | Token::RBracket if depth == 0 => break,
+                Token::RParen | Token::RBracket => depth -= 1,
+                Token::Comma if depth == 0 => break,
+                token if depth == 0 && words.iter().any(|it| is_word(token, it)) => break,
+                _ => {}
+            }
+            self.at += 1;
+        }
+        if self.at == start { Err(self.wrong()) } else { Ok(self.tokens[start..self.at].to_vec()) }
+    }
+
+    /// The tokens of a fixed text.
+    fn sql(&self, text: &str) -> SqlResult<Tokens> {
+        let tokens = Tokenizer::new(&Postgres, text).tokenize();
+        let tokens = tokens.map_err(|it| SqlError::internal(it.to_string()))?;
+        let tokens = tokens.into_iter().filter(|it| !matches!(it, Token::Whitespace(_)));
+        Ok(tokens.map(|token| TokenWithSpan { token, span: self.span }).collect())
+    }
+
+    fn named(&self, value: &str) -> TokenWithSpan {
+        TokenWithSpan { token: name(value), span: self.span }
+    }
+
+    fn whole(mut self) -> SqlResult<Tokens> {
+        let json = self.up_to(&["format"])?;
+        if self.takes("format") {
+            self.expect("json")?;
+        }
+        if !self.is_token(&Token::Comma) {
+            return Err(self.wrong());
+        }
+        self.at += 1;
+        let path = self.up_to(&["as", "passing", "columns"])?;
+        if self.takes("as") {
+            self.at += 1;
+        }
+        if self.is("passing") {
+            let start = self.at;
+            while self.at < self.tokens.len() && !self.is("columns") {
+                self.at += 1;
+            }
+            self.passing = self.tokens[start..self.at].to_vec();
+        }
+        // What is said of errors behind the columns is for the columns, too.
+        self.is_strict = self.tokens.windows(3).last().is_some_and(|it| {
+            ["error", "on", "error"].iter().zip(it).all(|(word, it)| is_word(&it.token, word))
+        });
+        self.expect("columns")?;
+        let columns = self.columns(0)?;
+        if self.at < self.tokens.len() {
+            if !(self.takes("error") || self.takes("empty")) {
+                return Err(self.wrong());
+            }
+            self.takes("array");
+            self.expect("on")?;
+            self.expect("error")?;
+        }
+        if self.at < self.tokens.len() {
+            return Err(self.wrong());
+        }
+        let mut source = self.sql("CAST (")?;
+        source.extend(json);
+        source.extend(self.sql("AS JSONB)")?);
+        let mut out = self.sql("LATERAL (")?;
+        out.extend(self.select(source, path, &columns, 0)?);
+        out.extend(self.sql(")")?);
+        Ok(out)
+    }
+
+    fn columns(&mut self, depth: usize) -> SqlResult<Vec<Column>> {
+        if depth > NESTED_MAX {
+            return Err(SqlError::new(SqlState("54001"), "stack depth limit exceeded"));
+        }
+        if !self.is_token(&Token::LParen) {
+            return Err(self.wrong());
+        }
+        let mut columns = Vec::new();
+        loop {
+            self.at += 1;
+            columns.push(self.column(depth)?);
+            match self.tokens.get(self.at).map(|it| &it.token) {
+                Some(Token::Comma) => {}
+                Some(Token::RParen) => {
+                    self.at += 1;
+                    return Ok(columns);
+                }
+                _ => return Err(self.wrong()),
+            }
+        }
+    }
+
+    fn column(&mut self, depth: usize) -> SqlResult<Column> {
+        if self.is("nested")
+            && self.tokens.get(self.at + 1).is_some_and(|it| {
+                is_word(&it.token, "path") || matches!(it.token, Token::SingleQuotedString(_))
+            })
+        {
+            self.at += 1;
+            self.takes("path");
+            let path = self.up_to(&["as", "columns"])?;
+            if self.takes("as") {
+                self.at += 1;
+            }
+            self.expect("columns")?;
+            return Ok(Column::Nested { path, columns: self.columns(depth + 1)? });
+        }
+        let Some(called) = self.tokens.get(self.at).cloned() else { return Err(self.wrong()) };
+        let Token::Word(word) = &called.token else { return Err(self.wrong()) };
+        let key = match word.quote_style {
+            Some(_) => word.value.clone(),
+            None => word.value.to_lowercase(),
+        };
+        self.at += 1;
+        let item = format!("\"j\n{depth}\"");
+        if self.takes("for") {
+            self.expect("ordinality")?;
+            let value = self.sql(&format!("CAST({item}.\"n\" AS INTEGER)"))?;
+            return Ok(Column::One { called, value });
+        }
+        let value = self.value(&item, &key)?;
+        Ok(Column::One { called, value })
+    }
+
+    /// The value of a column with a type.
+    fn value(&mut self, item: &str, key: &str) -> SqlResult<Tokens> {
+        const WORDS: [&str; 12] = [
+            "format", "exists", "path", "with", "without", "keep", "omit", "error", "null",
+            "default", "true", "false",
+        ];
+        let data_type = self.up_to(&[&WORDS[..], &["unknown", "empty"]].concat())?;
+        let is_json = |it: &TokenWithSpan| {
+            ["json", "jsonb"].iter().any(|word| is_word(&it.token, word))
+                || matches!(it.token, Token::LBracket)
+        };
+        let mut is_query = data_type.iter().any(is_json);
+        if self.takes("format") {
+            self.expect("json")?;
+            is_query = true;
+        }
+        let tests = self.takes("exists");
+        let path = match self.takes("path") {
+            true => self.up_to(
+                &WORDS[3..].iter().chain(&["unknown", "empty"]).copied().collect::<Vec<_>>(),
+            )?,
+            false => {
+                let path = format!("$.\"{}\"", key.replace('\\', "\\\\").replace('"', "\\\""));
+                vec![TokenWithSpan { token: Token::SingleQuotedString(path), span: self.span }]
+            }
+        };
+        let start = self.at;
+        while self.at < self.tokens.len()
+            && !self.is_token(&Token::Comma)
+            && !self.is_token(&Token::RParen)
+        {
+            match self.is_token(&Token::LParen) {
+                true => self.at = closing(self.tokens, self.at).ok_or_else(|| self.wrong())? + 1,
+                false => self.at += 1,
+            }
+        }
+        let behind = self.tokens[start..self.at].to_vec();
+        is_query |= behind
+            .iter()
+            .any(|it| ["wrapper", "quotes"].iter().any(|word| is_word(&it.token, word)));
+        let function = match (tests, is_query) {
+            (true, _) => "CAST(JSON_EXISTS(",
+            (_, true) => "JSON_QUERY(",
+            (_, false) => "JSON_VALUE(",
+        };
+        let mut out = self.sql(&format!("{function}{item}.\"v\","))?;
+        out.extend(path);
+        out.extend(self.passing.iter().cloned());
+        if !tests {
+            out.extend(self.sql("RETURNING")?);
+            out.extend(data_type.iter().cloned());
+        }
+        out.extend(behind);
+        out.extend(self.sql(")")?);
+        if tests {
+            out.extend(self.sql("AS")?);
+            out.extend(data_type);
+            out.extend(self.sql(")")?);
+        }
+        Ok(out)
+    }
+
+    /// The query of the rows of a path, with those of the paths inside.
+    fn select(
+        &self,
+        source: Tokens,
+        path: Tokens,
+        columns: &[Column],
+        depth: usize,
+    ) -> SqlResult<Tokens> {
+        let mut out = self.sql("SELECT")?;
+        let all = names(columns);
+        let mut is_first = true;
+        let inner = format!("k\n{depth}");
+        for column in columns {
+            let each: Vec<(Tokens, TokenWithSpan)> = match column {
+                Column::One { called, value } => vec![(value.clone(), called.clone())],
+                Column::Nested { columns, .. } => {
+                    let of = |it: TokenWithSpan| {
+                        let period = TokenWithSpan { token: Token::Period, span: self.span };
+                        (vec![self.named(&inner), period, it.clone()], it)
+                    };
+                    names(columns).into_iter().map(of).collect()
+                }
+            };
+            for (value, called) in each {
+                if !is_first {
+                    out.extend(self.sql(",")?);
+                }
+                is_first = false;
+                out.extend(value);
+                out.extend(self.sql("AS")?);
+                out.push(called);
+            }
+        }
+        debug_assert!(!all.is_empty(), "invariant: a table has columns");
+        out.extend(self.sql("FROM jsonb_path_query(")?);
+        out.extend(source);
+        out.extend(self.sql(",")?);
+        out.extend(path);
+        out.extend(self.sql(",")?);
+        out.extend(self.variables()?);
+        let silent = if self.is_strict { "FALSE" } else { "TRUE" };
+        out.extend(
+            self.sql(&format!(", {silent}) WITH ORDINALITY AS \"j\n{depth}\" (\"v\", \"n\")"))?,
+        );
+        let siblings: Vec<(&Tokens, &[Column])> = columns
+            .iter()
+            .filter_map(|it| match it {
+                Column::Nested { path, columns } => Some((path, &columns[..])),
+                Column::One { .. } => None,
+            })
+            .collect();
+        if !siblings.is_empty() {
+            out.extend(self.sql("LEFT JOIN LATERAL (")?);
+            out.extend(self.siblings(&siblings, depth)?);
+            out.extend(self.sql(") AS")?);
+            out.push(self.named(&inner));
+            out.extend(self.sql("ON TRUE")?);
+        }
+        Ok(out)
+    }
+
+    fn siblings(&self, siblings: &[(&Tokens, &[Column])], depth: usize) -> SqlResult<Tokens> {
+        let source = format!("\"j\n{depth}\".\"v\"");
+        let mut out = Tokens::new();
+        for (place, (path, columns)) in siblings.iter().enumerate() {
+            let select = self.select(self.sql(&source)?, (*path).clone(), columns, depth + 1)?;
+            if siblings.len() == 1 {
+                return Ok(select);
+            }
+            if place > 0 {
+                out.extend(self.sql("UNION ALL")?);
+            }
+            out.extend(self.sql("SELECT")?);
+            let mut is_first = true;
+            for (other, (_, columns)) in siblings.iter().enumerate() {
+                for called in names(columns) {
+                    if !is_first {
+                        out.extend(self.sql(",")?);
+                    }
+                    is_first = false;
+                    if other != place {
+                        out.extend(self.sql("NULL AS")?);
+                    }
+                    out.push(called);
+                }
+            }
+            out.extend(self.sql("FROM (")?);
+            out.extend(select);
+            out.extend(self.sql(&format!(") AS \"s\n{place}\""))?);
+        }
+        Ok(out)
+    }
+
+    /// The variables as an object.
+    fn variables(&self) -> SqlResult<Tokens> {
+        crate::sql_json_words::variables_of(&self.passing, self.span)
+    }
+}
+
+/// The names of columns in the order in which they stand.
+fn names(columns: &[Column]) -> Vec<TokenWithSpan> {
+    columns
+        .iter()
+        .flat_map(|it| match it {
+            Column::One { called, .. } => vec![called.clone()],
+            Column::Nested { columns, .. } => names(columns),
+        })
+        .collect()
+}
