@@ -59,6 +59,9 @@ pub const SCATTERED_ROWS_MIN: f64 = 1e5;
 pub const TRANSFER_SHARE_MAX: f64 = 0.8;
 /// The same of one key of several: it is less sure, as what it keeps need not join.
 pub const PARTIAL_TRANSFER_SHARE_MAX: f64 = 0.3;
+/// Rows of a scan for each row of a table from which that of the table's several keys is tested by which the scan is in order,
+/// whatever is expected of it.
+pub const ROWS_PER_PARTIAL_TRANSFER: f64 = 256.0;
 /// The share of a table from which on building from it is not taken to reduce anything.
 pub const WHOLE_TABLE_SHARE: f64 = 0.9;
 /// How much later than its rows say a whole table is built: after those that may reduce its own building.

@@ -170,9 +170,12 @@ impl View {
             }
         }
         for transfer in &scan.transfers {
-            let filters = filters_of(states.table(transfer.build)?, transfer, part)?;
+            let build = states.table(transfer.build)?;
+            let filters = filters_of(build, transfer, part)?;
             if let Some(filters) = filters.filter(|it| !it.is_empty()) {
                 let found = CodePredicate::from_keys(&columns[transfer.column], &filters);
+                let pays = |it: &CodePredicate| it.share() <= PARTIAL_KEY_SHARE_MAX;
+                let found = found.filter(|it| build.has_one_key() || pays(it));
                 predicates.extend(found.map(|it| it.kept(repeated.transfer(scan, part, transfer))));
             }
         }
@@ -373,6 +376,9 @@ impl View {
 /// How many rows a scan has at least for each row of a table with several keys of which it tests one: the values of a key are
 /// put together for it.
 const ROWS_PER_PARTIAL_KEY: usize = 4;
+
+/// The share of the rows up to which a test of one of several keys may keep them: the join looks at all keys in any case.
+const PARTIAL_KEY_SHARE_MAX: f64 = 0.8;
 
 /// What is known of the keys that the tables of a transfer have; `None` where that is not enough, or not worth it.
 fn filters_of<'a>(

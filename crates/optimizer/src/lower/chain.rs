@@ -76,7 +76,7 @@ impl Lowering<'_> {
             let join: &JoinRel = join;
             let built = self.table(join, &demands[place], &known)?;
             let closed = known.len();
-            known.extend(self.reducer(join, built.build));
+            known.extend(self.reducers(join, built.build));
             if matches!(join.kind, RelJoin::Inner | RelJoin::Semi) {
                 known.extend(built.reducers.iter().cloned());
             }

@@ -9,7 +9,7 @@ use types::{SqlError, SqlResult};
 use super::keys::{bare_keys, unified_keys};
 use super::state::Lowering;
 use super::stream::{Reducer, Stream};
-use super::table::{Table, reducer_of};
+use super::table::{Table, reducers_of};
 use crate::facts::Facts;
 
 impl Lowering<'_> {
@@ -59,8 +59,7 @@ impl Lowering<'_> {
         }
         // A row of the right without partner on the left has no effect here.
         let keys: Vec<(&Expr, &Expr)> = join.keys.iter().map(|(l, r)| (l, r)).collect();
-        let reducer = reducer_of(&keys, (&join.left, &join.right), table.build);
-        let reducers: Vec<Reducer> = reducer.into_iter().collect();
+        let reducers = reducers_of(&keys, (&join.left, &join.right), table.build);
         let mut stream = self.stream(&join.right, &below, &reducers)?;
         let mut keys = Vec::new();
         for key in right_keys {

@@ -2,14 +2,16 @@
 
 use plan::relation::{Attr, AttrSet, JoinRel, Rel, RelJoin, bare};
 use plan::{Expr, HashBuild, PipelineId, Sink};
-use types::SqlResult;
+use types::{DataType, SqlResult};
 
 use super::keys::{bare_keys, integer_like, same_key, unified_keys};
 use super::state::Lowering;
 use super::stream::Reducer;
 use crate::estimate;
 use crate::facts::unique_keys;
-use crate::tuning::PARTIAL_TRANSFER_SHARE_MAX;
+use crate::reach;
+use crate::rewrite::origin::rises_in;
+use crate::tuning::{PARTIAL_TRANSFER_SHARE_MAX, ROWS_PER_PARTIAL_TRANSFER, TRANSFER_SHARE_MAX};
 
 /// A built hash table.
 pub(super) struct Table {
@@ -86,31 +88,57 @@ impl Lowering<'_> {
         Ok(Table { build, keys, payload, reducers })
     }
 
-    /// The reducer that a table on the right is, when each row of the result has a partner in it.
-    pub(super) fn reducer(&self, join: &JoinRel, build: PipelineId) -> Option<Reducer> {
-        let usable = matches!(join.kind, RelJoin::Inner | RelJoin::Semi);
-        let keys = join.keys.iter().map(|(left, right)| (right, left));
-        let keys = keys.collect::<Vec<_>>();
-        usable.then(|| reducer_of(&keys, (&join.right, &join.left), build)).flatten()
+    /// The reducers that a table on the right is, when each row of the result has a partner in it.
+    pub(super) fn reducers(&self, join: &JoinRel, build: PipelineId) -> Vec<Reducer> {
+        if !matches!(join.kind, RelJoin::Inner | RelJoin::Semi) {
+            return Vec::new();
+        }
+        let keys: Vec<_> = join.keys.iter().map(|(left, right)| (right, left)).collect();
+        reducers_of(&keys, (&join.right, &join.left), build)
     }
 }
 
-/// The reducer of rows that a table is: of several keys the one that keeps the least share of them, as a look at one costs
-/// little and the join looks at all. Keys stand with that of the table first, and so do the relations.
-pub(super) fn reducer_of(
+/// The reducers of rows that a table is: of several keys the one that keeps the least share of them, as a look at one costs
+/// little and the join looks at all; and those by which the rows are in order, as they spare whole blocks. Keys stand with that
+/// of the table first, and so do the relations.
+pub(super) fn reducers_of(
     keys: &[(&Expr, &Expr)],
     (table, rows): (&Rel, &Rel),
     build: PipelineId,
-) -> Option<Reducer> {
-    let several = keys.len() > 1;
+) -> Vec<Reducer> {
     let of_key = |(key, (own, other)): (usize, &(&Expr, &Expr))| {
         let fits = own.data_type == other.data_type && integer_like(own.data_type);
         let (own, other) = bare(own).zip(bare(other)).filter(|_| fits)?;
-        let share = estimate::distinct(table, own) / estimate::domain(rows, other);
-        let worth_it = !several || share <= PARTIAL_TRANSFER_SHARE_MAX;
-        let attrs = [own, other].into_iter().collect();
-        worth_it.then_some(Reducer { attrs, build, key, share })
+        let share = kept_share((table, own), (rows, other));
+        Some((other, Reducer { attrs: [own, other].into_iter().collect(), build, key, share }))
     };
     let all = keys.iter().enumerate().filter_map(of_key);
-    all.min_by(|a, b| a.share.total_cmp(&b.share))
+    if keys.len() == 1 {
+        return all.map(|it| it.1).collect();
+    }
+    let mut all: Vec<(Attr, Reducer)> = all.collect();
+    all.sort_by(|a, b| a.1.share.total_cmp(&b.1.share));
+    let is_small = table.rows() * ROWS_PER_PARTIAL_TRANSFER <= rows.rows();
+    let is_wanted = |place: usize, (other, reducer): &mut (Attr, Reducer)| {
+        let is_best = place == 0 && reducer.share <= PARTIAL_TRANSFER_SHARE_MAX;
+        let is_cheap = is_small && rises_in(rows, &Expr::column(*other, DataType::BigInt));
+        // What is expected of several keys is often wrong: the scan finds out.
+        reducer.share = reducer.share.min(TRANSFER_SHARE_MAX);
+        is_best || is_cheap
+    };
+    let wanted = all.into_iter().enumerate();
+    wanted.filter_map(|(place, mut it)| is_wanted(place, &mut it).then_some(it.1)).collect()
+}
+
+/// The share of the values of a key of rows that a table has. Values that the table could have and the rows could not are of no
+/// account.
+fn kept_share((table, own): (&Rel, Attr), (rows, other): (&Rel, Attr)) -> f64 {
+    let (own_key, other_key) =
+        (Expr::column(own, DataType::BigInt), Expr::column(other, DataType::BigInt));
+    let spans = reach::span(table, &own_key).zip(reach::span(rows, &other_key));
+    let within = spans.map(|(a, b)| (a.0.max(b.0), a.1.min(b.1)));
+    let shares = within.and_then(|it| reach::shares(table, &own_key, it));
+    let (reached, values) = shares.unwrap_or((1.0, 1.0));
+    let possible = estimate::domain(table, own) * values;
+    estimate::distinct(table, own) * reached / estimate::domain(rows, other).max(possible)
 }

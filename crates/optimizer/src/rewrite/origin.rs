@@ -59,7 +59,7 @@ pub(super) fn is_row_number(scan: &ScanRel, key: Attr) -> bool {
 }
 
 /// Whether an expression is a column of a relation that never falls from row to row of its table.
-pub(super) fn rises_in(rel: &Rel, expr: &Expr) -> bool {
+pub(crate) fn rises_in(rel: &Rel, expr: &Expr) -> bool {
     bare(expr).and_then(|it| of(rel, it)).is_some_and(|(scan, attr)| rises(scan, attr))
 }
 
