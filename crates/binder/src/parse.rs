@@ -74,8 +74,7 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     rewrite::abort(&mut tokens);
     rewrite::pragmas(&mut tokens);
     rewrite::time_zones(&mut tokens);
-    rewrite::only(&mut tokens);
-    rewrite::table_commands(&mut tokens);
+    rewrite::tables(&mut tokens);
     rewrite::similar_substrings(&mut tokens);
     rewrite::order_operators(&mut tokens);
     rewrite::pattern_operators(&mut tokens);

@@ -104,6 +104,10 @@ pub(crate) fn time_zones(tokens: &mut Vec<TokenWithSpan>) {
 
 /// SELECT of nothing and from nothing, as PostgreSQL has it, as one from a row; the tokens have no blanks.
 pub(crate) fn empty_selects(tokens: &mut Vec<TokenWithSpan>) {
+    // The arguments of a procedure are no queries.
+    if keyword(tokens.first()) == Some(Keyword::CALL) {
+        return;
+    }
     let mut at = 0;
     while at < tokens.len() {
         let is_select = keyword(tokens.get(at)) == Some(Keyword::SELECT);
@@ -182,7 +186,7 @@ pub(crate) fn pragmas(tokens: &mut Vec<TokenWithSpan>) {
 }
 
 /// `ONLY t` and `ONLY (t)` as `t`, as no table has others below it; the tokens have no blanks.
-pub(crate) fn only(tokens: &mut Vec<TokenWithSpan>) {
+fn only(tokens: &mut Vec<TokenWithSpan>) {
     use Keyword::{EXISTS, FROM, INTO, JOIN, ONLY, TABLE, TRUNCATE, UPDATE};
     let mut at = 1;
     while at + 1 < tokens.len() {
@@ -207,8 +211,14 @@ pub(crate) fn only(tokens: &mut Vec<TokenWithSpan>) {
     }
 }
 
+/// `ONLY t` as `t`, and `TABLE t` as a query of it; the tokens have no blanks.
+pub(crate) fn tables(tokens: &mut Vec<TokenWithSpan>) {
+    only(tokens);
+    table_commands(tokens);
+}
+
 /// `TABLE t` as `SELECT * FROM t`; the tokens have no blanks.
-pub(crate) fn table_commands(tokens: &mut Vec<TokenWithSpan>) {
+fn table_commands(tokens: &mut Vec<TokenWithSpan>) {
     use Keyword::{
         ALL, ANALYZE, AS, DISTINCT, EXCEPT, EXPLAIN, INSERT, INTERSECT, NoKeyword, TABLE, UNION,
     };

@@ -469,7 +469,7 @@ fn fields_form(it: &FieldsColumn) -> FieldsForm {
 
 fn read_fields((column, range, digits): &FieldsForm) -> SqlResult<FieldsColumn> {
     let unit = |name: &String| {
-        Unit::of_field(name).ok_or_else(|| malformed(&format!("an interval has no {name}")))
+        Unit::of_field(name).ok_or_else(|| malformed(format!("an interval has no {name}")))
     };
     let range = match range {
         Some((first, last)) => Some((unit(first)?, unit(last)?)),

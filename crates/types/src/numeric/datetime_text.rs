@@ -455,7 +455,8 @@ impl Fields {
             return Err(Flaw::Field);
         }
         let within = |it: Option<i64>, last| it.is_none_or(|it| (1..=last).contains(&it));
-        if !self.day_of_year && !(within(self.month, 12) && within(self.day, 31)) {
+        let is_in_order = within(self.month, 12) && within(self.day, 31);
+        if !self.day_of_year && !is_in_order {
             return Err(Flaw::Order);
         }
         if let Some(afternoon) = self.afternoon {

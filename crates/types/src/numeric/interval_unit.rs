@@ -177,7 +177,7 @@ impl Fields {
             // Only seconds have digits.
             let has_digits = range.is_none_or(|it| it.1 == Unit::Second);
             let none = range.map(|_| Self { range, digits: None });
-            let digits = (0..=6).filter(move |_| has_digits).map(move |it| Some(it));
+            let digits = (0..=6).filter(move |_| has_digits).map(Some);
             none.into_iter().chain(digits.map(move |digits| Self { range, digits }))
         };
         ranges.into_iter().flat_map(of_range).collect()
