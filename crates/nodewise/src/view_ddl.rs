@@ -58,34 +58,25 @@ impl Session {
             return Err(SqlError::unsupported(message));
         }
         let is_above = uses.iter().any(|it| names::is_temporary(&it.name));
-        if is_above && !names::is_temporary(&name) {
+        let name = if is_above && !names::is_temporary(&name) {
             // What it is made of goes with the session, and so does it.
             let own = names::bare(&name);
             self.notice(Notice::told("00000", format!("view \"{own}\" will be a temporary view")));
             self.make_temporary_schema()?;
             let name = names::joined(&self.temporary_schema(), &own);
             self.snapshot().check_free(&name)?;
-            let (id, materialized) = (TableId(0), None);
-            self.put_own_view(ViewDefinition {
-                id,
-                name,
-                columns,
-                query,
-                levels,
-                uses,
-                materialized,
-                check,
-            })?;
-            return Ok(done("CREATE VIEW"));
-        }
-        if let Some(old) = &old {
-            check_replaced(&old.columns, &columns)?;
-            if reaches(&snapshot, &uses, &name) {
-                let message =
-                    format!("infinite recursion detected in rules for relation \"{name}\"");
-                return Err(SqlError::new(SqlState("42P17"), message));
+            name
+        } else {
+            if let Some(old) = &old {
+                check_replaced(&old.columns, &columns)?;
+                if reaches(&snapshot, &uses, &name) {
+                    let message =
+                        format!("infinite recursion detected in rules for relation \"{name}\"");
+                    return Err(SqlError::new(SqlState("42P17"), message));
+                }
             }
-        }
+            name
+        };
         let (id, materialized) = (TableId(0), None);
         self.put_own_view(ViewDefinition {
             id,

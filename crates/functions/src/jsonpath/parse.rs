@@ -248,36 +248,31 @@ impl Parser<'_> {
     }
 
     fn sum(&mut self) -> SqlResult<Found> {
-        let mut left = self.product()?;
-        loop {
-            let operation = match self.peek() {
-                Token::Sign("+") => Arithmetic::Add,
-                Token::Sign("-") => Arithmetic::Subtract,
-                _ => return Ok(left),
-            };
-            let a = self.value_of(left)?;
-            self.at += 1;
-            let right = self.product()?;
-            let b = self.value_of(right)?;
-            left = Found::value(vec![Step::Arithmetic(operation, a, b)]);
-        }
+        let operations = [("+", Arithmetic::Add), ("-", Arithmetic::Subtract)];
+        self.chained(&operations, Self::product)
     }
 
     fn product(&mut self) -> SqlResult<Found> {
-        let mut left = self.signed()?;
-        loop {
-            let operation = match self.peek() {
-                Token::Sign("*") => Arithmetic::Multiply,
-                Token::Sign("/") => Arithmetic::Divide,
-                Token::Sign("%") => Arithmetic::Modulo,
-                _ => return Ok(left),
-            };
+        let operations =
+            [("*", Arithmetic::Multiply), ("/", Arithmetic::Divide), ("%", Arithmetic::Modulo)];
+        self.chained(&operations, Self::signed)
+    }
+
+    /// Operands with signs between them, which bind from the left.
+    fn chained(
+        &mut self,
+        operations: &[(&str, Arithmetic)],
+        operand: fn(&mut Self) -> SqlResult<Found>,
+    ) -> SqlResult<Found> {
+        let mut left = operand(self)?;
+        while let Some((_, operation)) = operations.iter().find(|it| self.is_sign(it.0)) {
             let a = self.value_of(left)?;
             self.at += 1;
-            let right = self.signed()?;
+            let right = operand(self)?;
             let b = self.value_of(right)?;
-            left = Found::value(vec![Step::Arithmetic(operation, a, b)]);
+            left = Found::value(vec![Step::Arithmetic(*operation, a, b)]);
         }
+        Ok(left)
     }
 
     fn signed(&mut self) -> SqlResult<Found> {

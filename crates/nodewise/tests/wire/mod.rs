@@ -98,16 +98,15 @@ impl Tally {
     }
 
     fn statement(&mut self, catalog: &Declared, sql: &str, statement: Statement) {
-        let bound = |query: &binder::ParsedQuery| {
-            let environment = Environment {
-                catalog,
-                session: &(),
-                now: functions::Began::default(),
-                moments: None,
-                check: &|| Ok(()),
-            };
-            bind(&query.0, &[], &environment).map(|it| it.query)
+        let environment = Environment {
+            catalog,
+            session: &(),
+            now: functions::Began::default(),
+            moments: None,
+            check: &|| Ok(()),
         };
+        let bound =
+            |query: &binder::ParsedQuery| bind(&query.0, &[], &environment).map(|it| it.query);
         match statement {
             Statement::CreateTable { name, columns, .. } => {
                 catalog.add(&name, columns.into_iter().map(|it| (it.name, it.data_type)));
@@ -128,13 +127,6 @@ impl Tally {
                 }
             }
             Statement::Change { query } => {
-                let environment = Environment {
-                    catalog,
-                    session: &(),
-                    now: functions::Began::default(),
-                    moments: None,
-                    check: &|| Ok(()),
-                };
                 if let Ok(change) = binder::bind::bind_change(&query.0, &[], &environment) {
                     self.query(sql, change.query);
                 }
