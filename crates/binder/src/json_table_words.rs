@@ -3,11 +3,11 @@
 //! Key decision: before parsing it becomes a lateral subquery over `jsonb_path_query`, whose columns are calls of JSON_VALUE,
 //! JSON_QUERY and JSON_EXISTS; NESTED is a lateral join that keeps rows without partners, of siblings one behind the other.
 
-use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Tokenizer};
+use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::dialect::Postgres;
-use crate::sql_json_words::{self, closing, name};
+use crate::sql_json_words::{self, Reader, closing, name};
 use crate::steering::is_word;
 
 /// Deeper NESTED is refused.
@@ -26,8 +26,11 @@ pub(crate) fn known_words(tokens: &mut Vec<TokenWithSpan>) -> SqlResult<()> {
         {
             let inner: Vec<TokenWithSpan> = tokens[at + 2..end].to_vec();
             let span = tokens[at].span;
-            let table =
-                Table { tokens: &inner, at: 0, span, is_strict: false, passing: Vec::new() };
+            let table = Table {
+                reader: Reader { tokens: &inner, at: 0, span },
+                is_strict: false,
+                passing: Vec::new(),
+            };
             tokens.splice(at..=end, table.whole()?);
         }
         at += 1;
@@ -44,9 +47,7 @@ enum Column {
 }
 
 struct Table<'t> {
-    tokens: &'t [TokenWithSpan],
-    at: usize,
-    span: Span,
+    reader: Reader<'t>,
     /// Whether errors are errors.
     is_strict: bool,
     /// The words of PASSING, for the paths of columns, too.
@@ -54,37 +55,14 @@ struct Table<'t> {
 }
 
 impl Table<'_> {
-    fn is(&self, word: &str) -> bool {
-        self.tokens.get(self.at).is_some_and(|it| is_word(&it.token, word))
-    }
-
-    fn takes(&mut self, word: &str) -> bool {
-        let is_there = self.is(word);
-        self.at += usize::from(is_there);
-        is_there
-    }
-
     fn is_token(&self, token: &Token) -> bool {
-        self.tokens.get(self.at).is_some_and(|it| it.token == *token)
-    }
-
-    fn wrong(&self) -> SqlError {
-        let found = self.tokens.get(self.at);
-        let token =
-            found.map_or("the end of the call".to_owned(), |it| format!("\"{}\"", it.token));
-        let span = found.map_or(self.span, |it| it.span);
-        SqlError::new(SqlState::SYNTAX, format!("syntax error at or near {token}"))
-            .at(span.start.line as u32, span.start.column as u32)
-    }
-
-    fn expect(&mut self, word: &str) -> SqlResult<()> {
-        if self.takes(word) { Ok(()) } else { Err(self.wrong()) }
+        self.reader.tokens.get(self.reader.at).is_some_and(|it| it.token == *token)
     }
 
     fn up_to(&mut self, words: &[&str]) -> SqlResult<Tokens> {
-        let start = self.at;
+        let start = self.reader.at;
         let mut depth = 0usize;
-        while let Some(it) = self.tokens.get(self.at) {
+        while let Some(it) = self.reader.tokens.get(self.reader.at) {
             match &it.token {
                 Token::LParen | Token::LBracket => depth += 1,
                 Token::RParen | Token::RBracket if depth == 0 => break,
@@ -93,9 +71,13 @@ impl Table<'_> {
                 token if depth == 0 && words.iter().any(|it| is_word(token, it)) => break,
                 _ => {}
             }
-            self.at += 1;
+            self.reader.at += 1;
         }
-        if self.at == start { Err(self.wrong()) } else { Ok(self.tokens[start..self.at].to_vec()) }
+        if self.reader.at == start {
+            Err(self.reader.wrong())
+        } else {
+            Ok(self.reader.tokens[start..self.reader.at].to_vec())
+        }
     }
 
     /// The tokens of a fixed text.
@@ -103,49 +85,49 @@ impl Table<'_> {
         let tokens = Tokenizer::new(&Postgres, text).tokenize();
         let tokens = tokens.map_err(|it| SqlError::internal(it.to_string()))?;
         let tokens = tokens.into_iter().filter(|it| !matches!(it, Token::Whitespace(_)));
-        Ok(tokens.map(|token| TokenWithSpan { token, span: self.span }).collect())
+        Ok(tokens.map(|token| TokenWithSpan { token, span: self.reader.span }).collect())
     }
 
     fn named(&self, value: &str) -> TokenWithSpan {
-        TokenWithSpan { token: name(value), span: self.span }
+        TokenWithSpan { token: name(value), span: self.reader.span }
     }
 
     fn whole(mut self) -> SqlResult<Tokens> {
         let json = self.up_to(&["format"])?;
-        if self.takes("format") {
-            self.expect("json")?;
+        if self.reader.takes("format") {
+            self.reader.expect("json")?;
         }
         if !self.is_token(&Token::Comma) {
-            return Err(self.wrong());
+            return Err(self.reader.wrong());
         }
-        self.at += 1;
+        self.reader.at += 1;
         let path = self.up_to(&["as", "passing", "columns"])?;
-        if self.takes("as") {
-            self.at += 1;
+        if self.reader.takes("as") {
+            self.reader.at += 1;
         }
-        if self.is("passing") {
-            let start = self.at;
-            while self.at < self.tokens.len() && !self.is("columns") {
-                self.at += 1;
+        if self.reader.is("passing") {
+            let start = self.reader.at;
+            while self.reader.at < self.reader.tokens.len() && !self.reader.is("columns") {
+                self.reader.at += 1;
             }
-            self.passing = self.tokens[start..self.at].to_vec();
+            self.passing = self.reader.tokens[start..self.reader.at].to_vec();
         }
         // What is said of errors behind the columns is for the columns, too.
-        self.is_strict = self.tokens.windows(3).last().is_some_and(|it| {
+        self.is_strict = self.reader.tokens.windows(3).last().is_some_and(|it| {
             ["error", "on", "error"].iter().zip(it).all(|(word, it)| is_word(&it.token, word))
         });
-        self.expect("columns")?;
+        self.reader.expect("columns")?;
         let columns = self.columns(0)?;
-        if self.at < self.tokens.len() {
-            if !(self.takes("error") || self.takes("empty")) {
-                return Err(self.wrong());
+        if self.reader.at < self.reader.tokens.len() {
+            if !(self.reader.takes("error") || self.reader.takes("empty")) {
+                return Err(self.reader.wrong());
             }
-            self.takes("array");
-            self.expect("on")?;
-            self.expect("error")?;
+            self.reader.takes("array");
+            self.reader.expect("on")?;
+            self.reader.expect("error")?;
         }
-        if self.at < self.tokens.len() {
-            return Err(self.wrong());
+        if self.reader.at < self.reader.tokens.len() {
+            return Err(self.reader.wrong());
         }
         let mut source = self.sql("CAST (")?;
         source.extend(json);
@@ -161,48 +143,50 @@ impl Table<'_> {
             return Err(SqlError::new(SqlState("54001"), "stack depth limit exceeded"));
         }
         if !self.is_token(&Token::LParen) {
-            return Err(self.wrong());
+            return Err(self.reader.wrong());
         }
         let mut columns = Vec::new();
         loop {
-            self.at += 1;
+            self.reader.at += 1;
             columns.push(self.column(depth)?);
-            match self.tokens.get(self.at).map(|it| &it.token) {
+            match self.reader.tokens.get(self.reader.at).map(|it| &it.token) {
                 Some(Token::Comma) => {}
                 Some(Token::RParen) => {
-                    self.at += 1;
+                    self.reader.at += 1;
                     return Ok(columns);
                 }
-                _ => return Err(self.wrong()),
+                _ => return Err(self.reader.wrong()),
             }
         }
     }
 
     fn column(&mut self, depth: usize) -> SqlResult<Column> {
-        if self.is("nested")
-            && self.tokens.get(self.at + 1).is_some_and(|it| {
+        if self.reader.is("nested")
+            && self.reader.tokens.get(self.reader.at + 1).is_some_and(|it| {
                 is_word(&it.token, "path") || matches!(it.token, Token::SingleQuotedString(_))
             })
         {
-            self.at += 1;
-            self.takes("path");
+            self.reader.at += 1;
+            self.reader.takes("path");
             let path = self.up_to(&["as", "columns"])?;
-            if self.takes("as") {
-                self.at += 1;
+            if self.reader.takes("as") {
+                self.reader.at += 1;
             }
-            self.expect("columns")?;
+            self.reader.expect("columns")?;
             return Ok(Column::Nested { path, columns: self.columns(depth + 1)? });
         }
-        let Some(called) = self.tokens.get(self.at).cloned() else { return Err(self.wrong()) };
-        let Token::Word(word) = &called.token else { return Err(self.wrong()) };
+        let Some(called) = self.reader.tokens.get(self.reader.at).cloned() else {
+            return Err(self.reader.wrong());
+        };
+        let Token::Word(word) = &called.token else { return Err(self.reader.wrong()) };
         let key = match word.quote_style {
             Some(_) => word.value.clone(),
             None => word.value.to_lowercase(),
         };
-        self.at += 1;
+        self.reader.at += 1;
         let item = format!("\"j\n{depth}\"");
-        if self.takes("for") {
-            self.expect("ordinality")?;
+        if self.reader.takes("for") {
+            self.reader.expect("ordinality")?;
             let value = self.sql(&format!("CAST({item}.\"n\" AS INTEGER)"))?;
             return Ok(Column::One { called, value });
         }
@@ -222,31 +206,38 @@ impl Table<'_> {
                 || matches!(it.token, Token::LBracket)
         };
         let mut is_query = data_type.iter().any(is_json);
-        if self.takes("format") {
-            self.expect("json")?;
+        if self.reader.takes("format") {
+            self.reader.expect("json")?;
             is_query = true;
         }
-        let tests = self.takes("exists");
-        let path = match self.takes("path") {
+        let tests = self.reader.takes("exists");
+        let path = match self.reader.takes("path") {
             true => self.up_to(
                 &WORDS[3..].iter().chain(&["unknown", "empty"]).copied().collect::<Vec<_>>(),
             )?,
             false => {
                 let path = format!("$.\"{}\"", key.replace('\\', "\\\\").replace('"', "\\\""));
-                vec![TokenWithSpan { token: Token::SingleQuotedString(path), span: self.span }]
+                vec![TokenWithSpan {
+                    token: Token::SingleQuotedString(path),
+                    span: self.reader.span,
+                }]
             }
         };
-        let start = self.at;
-        while self.at < self.tokens.len()
+        let start = self.reader.at;
+        while self.reader.at < self.reader.tokens.len()
             && !self.is_token(&Token::Comma)
             && !self.is_token(&Token::RParen)
         {
             match self.is_token(&Token::LParen) {
-                true => self.at = closing(self.tokens, self.at).ok_or_else(|| self.wrong())? + 1,
-                false => self.at += 1,
+                true => {
+                    self.reader.at = closing(self.reader.tokens, self.reader.at)
+                        .ok_or_else(|| self.reader.wrong())?
+                        + 1
+                }
+                false => self.reader.at += 1,
             }
         }
-        let behind = self.tokens[start..self.at].to_vec();
+        let behind = self.reader.tokens[start..self.reader.at].to_vec();
         is_query |= behind
             .iter()
             .any(|it| ["wrapper", "quotes"].iter().any(|word| is_word(&it.token, word)));
@@ -289,7 +280,7 @@ impl Table<'_> {
                 Column::One { called, value } => vec![(value.clone(), called.clone())],
                 Column::Nested { columns, .. } => {
                     let of = |it: TokenWithSpan| {
-                        let period = TokenWithSpan { token: Token::Period, span: self.span };
+                        let period = TokenWithSpan { token: Token::Period, span: self.reader.span };
                         (vec![self.named(&inner), period, it.clone()], it)
                     };
                     names(columns).into_iter().map(of).collect()
@@ -367,7 +358,7 @@ impl Table<'_> {
 
     /// The variables as an object.
     fn variables(&self) -> SqlResult<Tokens> {
-        crate::sql_json_words::variables_of(&self.passing, self.span)
+        crate::sql_json_words::variables_of(&self.passing, self.reader.span)
     }
 }
 

@@ -85,24 +85,26 @@ struct Behaviour {
     value: Vec<TokenWithSpan>,
 }
 
-struct Reader<'t> {
-    tokens: &'t [TokenWithSpan],
-    at: usize,
-    span: sqlparser::tokenizer::Span,
+/// The tokens of a call, read one behind the other.
+pub(crate) struct Reader<'t> {
+    pub(crate) tokens: &'t [TokenWithSpan],
+    pub(crate) at: usize,
+    /// Where the call stands.
+    pub(crate) span: sqlparser::tokenizer::Span,
 }
 
 impl Reader<'_> {
-    fn is(&self, word: &str) -> bool {
+    pub(crate) fn is(&self, word: &str) -> bool {
         self.tokens.get(self.at).is_some_and(|it| is_word(&it.token, word))
     }
 
-    fn takes(&mut self, word: &str) -> bool {
+    pub(crate) fn takes(&mut self, word: &str) -> bool {
         let is_there = self.is(word);
         self.at += usize::from(is_there);
         is_there
     }
 
-    fn wrong(&self) -> SqlError {
+    pub(crate) fn wrong(&self) -> SqlError {
         let token = self
             .tokens
             .get(self.at)
@@ -113,7 +115,7 @@ impl Reader<'_> {
             .at(span.start.line as u32, span.start.column as u32)
     }
 
-    fn expect(&mut self, word: &str) -> SqlResult<()> {
+    pub(crate) fn expect(&mut self, word: &str) -> SqlResult<()> {
         if self.takes(word) { Ok(()) } else { Err(self.wrong()) }
     }
 

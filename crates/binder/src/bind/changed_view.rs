@@ -164,10 +164,13 @@ fn relation_of(query: &ast::Query) -> Option<((Option<String>, String), String)>
     if !is_plain || renames || !from.joins.is_empty() {
         return None;
     }
-    let parts: Option<Vec<_>> = name.0.iter().map(|it| it.as_ident().map(ident)).collect();
+    let parts: Option<Vec<_>> = name.0.iter().map(|it| it.as_ident()).collect();
+    // The rows of files and of the system's views are nobody's to change.
     let (schema, name) = match &parts?[..] {
-        [name] => (None, name.clone()),
-        [schema, name] => (Some(schema.clone()), name.clone()),
+        [name] if name.quote_style != Some('\'') => (None, ident(name)),
+        [schema, name] if !names::SYSTEM.contains(&&*ident(schema)) => {
+            (Some(ident(schema)), ident(name))
+        }
         _ => return None,
     };
     let called = alias.as_ref().map_or_else(|| name.clone(), |it| ident(&it.name));
