@@ -42,7 +42,7 @@ class Server:
         command = [binary, "serve", str(folder), "--listen", f"127.0.0.1:{port}", "--trust-loopback"]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
-    def connect(self, seconds=30):
+    def connect(self, seconds=300):
         until = time.monotonic() + seconds
         while True:
             try:

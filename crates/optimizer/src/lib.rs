@@ -21,6 +21,7 @@ mod tuning;
 pub mod unnest;
 
 pub use options::Options;
+pub use recursion::Outsides;
 
 use plan::relation::{Query, RecursiveQuery};
 use plan::{Plan, Recursion};
@@ -35,17 +36,30 @@ pub fn plan(query: Query) -> SqlResult<Plan> {
 pub fn plan_unless(mut query: Query, options: Options, interrupt: &Interrupt) -> SqlResult<Plan> {
     let enough: Vec<_> =
         query.recursions.iter().map(|it| recursion::enough(&query, it.table.id)).collect();
-    let part = |it| plan_unless(it, options, interrupt);
+    let mut recursions = std::mem::take(&mut query.recursions);
+    let mut outsides = Outsides::of(&recursions);
+    unnest::unnest(&mut query, &mut outsides, interrupt)?;
+    for it in &mut recursions {
+        outsides.enter(it.table.id);
+        unnest::unnest(&mut it.first, &mut outsides, interrupt)?;
+        unnest::unnest(&mut it.step, &mut outsides, interrupt)?;
+    }
+    let part = |it| plan_unnested(it, options, interrupt);
     let recursive = |(it, enough): (RecursiveQuery, Option<u64>)| {
-        let RecursiveQuery { table, seen, first, step } = it;
+        let RecursiveQuery { table, seen, first, step, around: _ } = it;
         let (name, table, first, step) = (table.name.clone(), table.id, part(first)?, part(step)?);
         Ok(Recursion { table, name, seen, first, step, enough })
     };
-    let recursions = std::mem::take(&mut query.recursions).into_iter().zip(enough);
+    let recursions = recursions.into_iter().zip(enough).collect();
+    let recursions = recursion::in_order(recursions, outsides)?.into_iter();
     let recursions = recursions.map(recursive).collect::<SqlResult<_>>()?;
-    unnest::unnest(&mut query, interrupt)?;
+    Ok(Plan { recursions, ..plan_unnested(query, options, interrupt)? })
+}
+
+/// Plans a query without dependent joins.
+fn plan_unnested(mut query: Query, options: Options, interrupt: &Interrupt) -> SqlResult<Plan> {
     rewrite::optimise(&mut query, options, interrupt)?;
-    let plan = Plan { recursions, ..lower::lower(&query, options, interrupt)? };
+    let plan = lower::lower(&query, options, interrupt)?;
     if cfg!(debug_assertions) {
         plan::validate(&plan).map_err(|it| SqlError::internal(format!("invalid plan: {it}")))?;
     }

@@ -148,6 +148,11 @@ impl Level {
         }
     }
 
+    /// Whether an attribute is one of its columns, or an aggregate over its rows.
+    pub fn offers(&self, attr: Attr) -> bool {
+        self.frame.contains(attr) || self.calls.iter().any(|it| it.0 == attr)
+    }
+
     /// Joins a subquery to the rows of the clause.
     fn attach(&mut self, right: Rel, kind: Apply) {
         if self.clause.is_over_groups() {

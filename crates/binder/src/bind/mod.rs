@@ -69,6 +69,7 @@ mod pivot;
 mod quantified_test;
 mod query;
 mod recursive;
+mod recursive_around;
 mod recursive_rules;
 mod repeated;
 mod repeated_rows;
@@ -328,7 +329,7 @@ impl<'a> Binder<'a> {
     fn name_expr(&mut self, expr: Expr, made: &mut Vec<(Attr, Expr)>) -> Attr {
         let around = self.levels.split_last().map_or(&[][..], |it| it.1);
         if let Some(attr) = plan::relation::bare(&expr)
-            && !around.iter().any(|it| it.frame.contains(attr))
+            && !around.iter().any(|it| it.offers(attr))
         {
             return attr;
         }

@@ -4,7 +4,7 @@
 //! runs the plan fills them first ([`plan::relation::RecursiveQuery`]). So nothing else of binding, planning and execution knows
 //! recursion. What such a query may be is looked at in its tree (`recursive_rules`).
 
-use plan::relation::{Query, RecursiveQuery, Rel, ScanRel};
+use plan::relation::{Query, RecursiveQuery};
 use sqlparser::ast::{self, SetOperator};
 use stdx::sync::Arc;
 use types::{
@@ -12,9 +12,10 @@ use types::{
 };
 
 use super::errors::{Name, at};
+use super::recursive_around::RecursiveRows;
 use super::recursive_rules::{Parts, parts};
 use super::with::WithQuery;
-use super::{Answer, Binder, OutputColumn};
+use super::{Answer, Binder};
 use crate::syntax::ident;
 
 /// Where the ids of tables begin that nobody has stored: those of the catalog count from below, of views and files from above.
@@ -27,8 +28,8 @@ const ROUNDS_MAX: usize = 3;
 const DIGITS_MAX: u8 = 38;
 
 impl<'a> Binder<'a> {
-    /// Binds a WITH query that is made of itself. Tells the table of its rows.
-    pub(super) fn bind_recursive(&mut self, place: usize) -> SqlResult<Arc<TableInfo>> {
+    /// Binds a WITH query that is made of itself. Tells where its rows are.
+    pub(super) fn bind_recursive(&mut self, place: usize) -> SqlResult<RecursiveRows> {
         let cte = self.with[place].cte;
         let name = &cte.alias.name;
         let parts = parts(cte)?;
@@ -49,10 +50,11 @@ impl<'a> Binder<'a> {
             match self.step_part(place, &parts, (&table, seen.as_ref()), &mut types)? {
                 Some(step) => {
                     let seen = seen.map(|it| it.id);
-                    let query = RecursiveQuery { table: table.clone(), seen, first, step };
-                    self.recursions.push(query);
-                    self.with[place].table = Some(table.clone());
-                    return Ok(table);
+                    let around = None;
+                    let query = RecursiveQuery { table, seen, first, step, around };
+                    let rows = self.depending(query)?;
+                    self.with[place].rows = Some(rows.clone());
+                    return Ok(rows);
                 }
                 None => continue,
             }
@@ -66,19 +68,16 @@ impl<'a> Binder<'a> {
     }
 
     /// The rows of a table that nobody has stored.
-    pub(super) fn unstored_rows(&mut self, table: &Arc<TableInfo>) -> Answer {
-        let base = self.attributes.len();
-        let mut columns = Vec::with_capacity(table.columns.len());
-        for column in &table.columns {
-            let attr = self.attribute(column.data_type, true);
-            columns.push(OutputColumn { name: column.name.clone(), attr });
-        }
-        let (table, rows) = (table.clone(), table.rows as f64);
-        Answer { rel: Rel::Scan(ScanRel { table, base, filters: Vec::new(), rows }), columns }
+    fn unstored_rows(&mut self, table: &Arc<TableInfo>) -> Answer {
+        self.recursive_rows(&RecursiveRows { table: table.clone(), around: Vec::new() })
     }
 
     /// A table that nobody has stored: nothing is known of its rows.
-    fn unstored(&mut self, name: &str, columns: &[(String, DataType)]) -> Arc<TableInfo> {
+    pub(super) fn unstored(
+        &mut self,
+        name: &str,
+        columns: &[(String, DataType)],
+    ) -> Arc<TableInfo> {
         let id = TableId(FIRST_ID + self.unstored_tables);
         self.unstored_tables += 1;
         let statistics = ColumnStatistics {
@@ -195,16 +194,21 @@ impl<'a> Binder<'a> {
         inner.lent_with = place;
         if let Some(own) = own {
             let mut query = self.with[place].anew();
-            (query.is_own, query.table) = (true, Some(own.clone()));
+            let rows = RecursiveRows { table: own.clone(), around: Vec::new() };
+            (query.is_own, query.rows) = (true, Some(rows));
             inner.with.push(query);
         }
+        let within = self.levels.split_off(self.with[place].levels);
+        inner.levels = std::mem::take(&mut self.levels);
         let bound = bind(&mut inner);
         let of_part = std::mem::replace(&mut inner.shared, shared);
         self.parameters = std::mem::take(&mut inner.parameters);
         self.resolved = inner.resolved.take();
         self.is_stable &= inner.is_stable;
+        self.levels = std::mem::take(&mut inner.levels);
+        self.levels.extend(within);
         inner.lend(self);
-        let answer = bound.map_err(|it| self.not_around(it))?;
+        let answer = bound?;
         let output = answer.columns.into_iter().map(|it| (it.name, it.attr)).collect();
         Ok(Query {
             attributes: self.attributes.clone(),
@@ -214,16 +218,6 @@ impl<'a> Binder<'a> {
             output,
             recursions: Vec::new(),
         })
-    }
-
-    /// An error of a name that may have been one of the query around.
-    fn not_around(&self, error: SqlError) -> SqlError {
-        let is_name =
-            [SqlState::UNDEFINED_COLUMN, SqlState::UNDEFINED_TABLE].contains(&error.state);
-        match is_name && !self.levels.is_empty() {
-            true => error.with_hint("a recursive query sees no columns of the query around it"),
-            false => error,
-        }
     }
 }
 

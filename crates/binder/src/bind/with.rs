@@ -6,10 +6,10 @@
 use crate::walk::uses_of;
 use plan::relation::{Attr, Rel};
 use sqlparser::ast::{self, CteAsMaterialized};
-use stdx::sync::Arc;
 use types::{SqlError, SqlResult, SqlState, TableId, TableInfo};
 
 use super::errors::{Name, at, unsupported};
+use super::recursive_around::RecursiveRows;
 use super::recursive_rules::INVALID_RECURSION;
 use super::scope::is_named;
 use super::{Answer, Binder, OutputColumn, is_repeatable};
@@ -19,7 +19,7 @@ use super::{Answer, Binder, OutputColumn, is_repeatable};
 pub(super) struct WithQuery<'a> {
     pub(super) cte: &'a ast::Cte,
     /// The levels that it can see, as an error or a correlated use needs them.
-    levels: usize,
+    pub(super) levels: usize,
     /// How often its name occurs where it is in view.
     uses: usize,
     is_used: bool,
@@ -31,25 +31,24 @@ pub(super) struct WithQuery<'a> {
     pub(super) is_own: bool,
     /// Whether it is the query that a part is being bound of in which another recursive query is bound.
     is_around: bool,
-    /// The table of its rows, if it is and was bound.
-    pub(super) table: Option<Arc<TableInfo>>,
+    /// Where its rows are, if it is and was bound.
+    pub(super) rows: Option<RecursiveRows>,
 }
 
 impl WithQuery<'_> {
     /// The same for another query, which binds it anew.
     pub(super) fn anew(&self) -> Self {
-        let Self { cte, uses, is_recursive, is_own, is_around, .. } = *self;
-        let table = self.table.clone();
+        let Self { cte, levels, uses, is_recursive, is_own, is_around, .. } = *self;
         Self {
             cte,
-            levels: 0,
+            levels,
             uses,
             is_used: true,
             shared: None,
             is_recursive,
             is_own: false,
             is_around: is_own || is_around,
-            table,
+            rows: self.rows.clone(),
         }
     }
 }
@@ -94,7 +93,7 @@ impl<'a> Binder<'a> {
                 is_recursive,
                 is_own: false,
                 is_around: false,
-                table: None,
+                rows: None,
             });
         }
         Ok(())
@@ -122,7 +121,7 @@ impl<'a> Binder<'a> {
         let gone: Vec<TableId> = self.recursions.drain(known..).map(|it| it.table.id).collect();
         let of_gone = |it: &TableInfo| gone.contains(&it.id);
         for query in &mut self.with {
-            query.table.take_if(|it| of_gone(it));
+            query.rows.take_if(|it| of_gone(&it.table));
         }
     }
 
@@ -154,14 +153,14 @@ impl<'a> Binder<'a> {
             return Err(unsupported(what, &Name(&self.with[place].cte.alias.name)));
         }
         if self.with[place].is_recursive {
-            let table = match self.with[place].table.clone() {
-                Some(table) => table,
+            let rows = match self.with[place].rows.clone() {
+                Some(rows) => rows,
                 None => self.bind_recursive(place)?,
             };
             if self.with[place].is_own {
                 self.self_reference = self.levels.len().checked_sub(1);
             }
-            return Ok(self.unstored_rows(&table));
+            return Ok(self.recursive_rows(&rows));
         }
         if let Some(shared) = self.with[place].shared.clone() {
             return Ok(self.read_shared(&shared));

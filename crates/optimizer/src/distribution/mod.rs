@@ -45,7 +45,7 @@ pub fn distribute(
     }
     let mut query = query;
     forget_statistics(&mut query);
-    crate::unnest::unnest(&mut query, interrupt)?;
+    crate::unnest::unnest(&mut query, &mut crate::Outsides::default(), interrupt)?;
     let parts = query.parts();
     let output: Vec<_> = query.output.iter().map(|it| it.1).collect();
     let mut this = Splitter::new(&mut query, sharding, interrupt);

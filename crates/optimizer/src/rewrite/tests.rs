@@ -107,7 +107,8 @@ fn random_queries_mean_the_same_after_all_rewrites() {
         let mut expected = query.clone();
         each(&mut expected, &mut |it| tables.restore(it));
         let never = types::Interrupt::default();
-        unnest(&mut query, &never).expect("every query can be unnested");
+        unnest(&mut query, &mut crate::Outsides::default(), &never)
+            .expect("every query can be unnested");
         let expected = answer(&expected);
         full += u64::from(expected.as_ref().is_ok_and(|it| !it.is_empty()));
         for rewrites in [false, true] {

@@ -14,6 +14,7 @@
 //! - Invariant: what comes out has no [`Rel::Apply`], and no expression uses an attribute that its inputs lack.
 //! - Invariant: an error of a subquery with several rows is raised where its value is used, not where it is computed.
 
+mod around;
 mod deferred;
 mod expressions;
 mod join;
@@ -36,17 +37,20 @@ use plan::relation::{Apply, ApplyRel, Attr, AttrSet, Query, Rel, bare};
 use plan::{Expr, ExprKind, Frame, UnaryOperator, WindowCall, WindowFunction};
 use types::{DataType, Interrupt, SqlResult};
 
+use crate::Outsides;
 use expressions::{conjuncts, has_volatile};
 use pull::Context;
 use state::{Unnesting, Use};
 
-/// Takes all dependent joins out of a query, unless `interrupt` ends that.
-pub fn unnest(query: &mut Query, interrupt: &Interrupt) -> SqlResult<()> {
+/// Takes all dependent joins out of a query, unless `interrupt` ends that. Tells `outsides` what gives the values that recursive
+/// queries which it reads depend on.
+pub fn unnest(query: &mut Query, outsides: &mut Outsides, interrupt: &Interrupt) -> SqlResult<()> {
     prepare::prepare(query);
     let mut this = Unnesting {
         attributes: std::mem::take(&mut query.attributes),
         scalars: std::mem::take(&mut query.scalars),
         shared: std::mem::take(&mut query.shared),
+        outsides: around::Wanted::of(outsides),
         interrupt: interrupt.clone(),
     };
     for place in 0..this.shared.len() {
@@ -63,7 +67,8 @@ pub fn unnest(query: &mut Query, interrupt: &Interrupt) -> SqlResult<()> {
     let output: AttrSet = query.output.iter().map(|it| it.1).collect();
     query.root = this.rel(query.root.take(), &output)?;
     this.expand_null_safe(&mut query.root);
-    let Unnesting { attributes, scalars, shared, interrupt: _ } = this;
+    this.tell(outsides)?;
+    let Unnesting { attributes, scalars, shared, outsides: _, interrupt: _ } = this;
     (query.attributes, query.scalars, query.shared) = (attributes, scalars, shared);
     deferred::defer(query);
     prune::prune(query);
@@ -160,6 +165,7 @@ impl Unnesting {
             Use::Apply(Apply::Join { on, .. }) => on.iter().for_each(|it| below.add_expr(it)),
         }
         let left = self.rel(left, &below)?;
+        self.look_around(&left, &right)?;
         if free.is_empty() {
             let right = self.rel(right, &below)?;
             return self.independent(left, right, how);

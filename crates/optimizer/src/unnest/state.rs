@@ -4,6 +4,8 @@ use plan::Expr;
 use plan::relation::{Apply, Attr, Attribute, Rel, ScalarQuery};
 use types::{DataType, Interrupt};
 
+use super::around::Wanted;
+
 /// What becomes of the rows of the right side of a dependent join.
 pub(super) enum Use {
     /// As the dependent join says.
@@ -19,6 +21,8 @@ pub(super) struct Unnesting {
     pub attributes: Vec<Attribute>,
     pub scalars: Vec<ScalarQuery>,
     pub shared: Vec<Rel>,
+    /// What recursive queries depend on.
+    pub outsides: Wanted,
     pub interrupt: Interrupt,
 }
 

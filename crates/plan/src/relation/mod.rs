@@ -56,6 +56,18 @@ pub struct RecursiveQuery {
     pub first: Query,
     /// The rows that a round makes.
     pub step: Query,
+    /// What its rows depend on of a query around it.
+    pub around: Option<Around>,
+}
+
+/// Values of a query around, on which the rows of a recursive one depend. Both its terms read them as a table, its own table has a
+/// column more for each of them, and who reads it compares these with the values of the row that it is read for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Around {
+    /// A table that nobody has stored: each combination of the values once, in the order of the columns. The optimizer finds its rows.
+    pub table: TableId,
+    /// How many they are: so many columns of the recursive query's table, the last.
+    pub values: usize,
 }
 
 /// A subquery that gives one value.

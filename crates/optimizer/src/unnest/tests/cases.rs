@@ -112,7 +112,8 @@ fn answers(root: Rel, output: &[Attr]) -> Vec<Vec<Option<i64>>> {
 /// The kinds of all joins, whether each minds NULL, and whether anything is shared.
 fn joins(root: Rel) -> (Vec<(RelJoin, bool)>, bool) {
     let mut query = query(root, &[A]);
-    unnest(&mut query, &types::Interrupt::default()).expect("it can be unnested");
+    unnest(&mut query, &mut crate::Outsides::default(), &types::Interrupt::default())
+        .expect("it can be unnested");
     let mut joins = Vec::new();
     query.root.visit(&mut |it| {
         if let Rel::Join(join) = it {

@@ -24,7 +24,8 @@ fn has_apply(query: &Query) -> bool {
 fn both(query: &Query) -> [Result<Vec<String>, Raised>; 2] {
     let expected = answer(query);
     let mut unnested = query.clone();
-    unnest(&mut unnested, &types::Interrupt::default()).expect("every query can be unnested");
+    unnest(&mut unnested, &mut crate::Outsides::default(), &types::Interrupt::default())
+        .expect("every query can be unnested");
     assert!(!has_apply(&unnested), "{unnested:#?}");
     for rel in unnested.shared.iter().chain([&unnested.root]) {
         assert!(rel.free_attrs().is_empty(), "{rel:#?}");
@@ -49,7 +50,8 @@ fn random_nests_mean_the_same_without_dependent_joins() {
             continue;
         }
         let mut unnested = query.clone();
-        unnest(&mut unnested, &types::Interrupt::default()).expect("every query can be unnested");
+        unnest(&mut unnested, &mut crate::Outsides::default(), &types::Interrupt::default())
+            .expect("every query can be unnested");
         assert_eq!(expected, found, "seed {seed}\n{query:#?}\n\n{unnested:#?}");
     }
     assert!(full > raised, "{full} answers with rows, {raised} errors");
