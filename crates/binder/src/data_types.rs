@@ -231,12 +231,10 @@ fn catalog_type(name: &ast::ObjectName) -> Option<DataType> {
         _ => return None,
     };
     Some(match name.value.to_lowercase().as_str() {
-        "oid" | "xid" | "regnamespace" | "regproc" => DataType::BigInt,
-        "name" | "char"
-            if parts.len() == 2 || name.value == "name" || name.quote_style.is_some() =>
-        {
-            DataType::Text
-        }
+        "oid" => DataType::Whole(Whole::Oid),
+        "xid" | "regnamespace" | "regproc" => DataType::BigInt,
+        "name" => DataType::Text,
+        "char" if parts.len() == 2 || name.quote_style.is_some() => DataType::Letter,
         "bool" => DataType::Boolean,
         "int2" => DataType::SmallInt,
         "int4" => DataType::Integer,
@@ -314,6 +312,7 @@ pub(crate) fn type_name(sql: &ast::DataType) -> Option<String> {
         DataType::Char(_) | DataType::Bpchar => "bpchar",
         DataType::Varchar(_) => "varchar",
         DataType::Text => "text",
+        DataType::Letter => "char",
         DataType::Whole(it) => return Some(it.name().to_lowercase()),
     };
     Some(name.to_owned())

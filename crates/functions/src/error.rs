@@ -63,7 +63,9 @@ pub(crate) fn type_name(data_type: DataType) -> String {
         DataType::Char(_) | DataType::Bpchar => "character",
         DataType::Varchar(_) => "character varying",
         DataType::Text => "text",
-        DataType::Whole(_) | DataType::Enum(_) => return errors::type_name(data_type),
+        DataType::Whole(_) | DataType::Enum(_) | DataType::Letter => {
+            return errors::type_name(data_type);
+        }
         DataType::Array(element) => return format!("{}[]", type_name(element.data_type())),
         nested @ (DataType::Struct(_) | DataType::Map(_)) => {
             return types::numeric::errors::type_name(nested);

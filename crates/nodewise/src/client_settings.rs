@@ -62,7 +62,11 @@ const DATE_STYLE: &str = "DateStyle";
 const INTERVAL_STYLE: &str = "IntervalStyle";
 const ON: Takes = Takes::Words(&[&["on", "true", "yes", "1"]]);
 /// PostgreSQL looks at letters and digits alone; asyncpg sends quotes.
-const UTF8: Takes = Takes::Words(&[&["UTF8", "utf-8", "unicode", "'utf-8'", "'utf8'"]]);
+/// Who asks for none, SQL_ASCII, gets texts as they are held.
+const ENCODINGS: Takes = Takes::Words(&[
+    &["UTF8", "utf-8", "utf_8", "unicode", "'utf-8'", "'utf8'"],
+    &["SQL_ASCII", "sqlascii"],
+]);
 const SWITCH: Takes = Takes::Words(&[&["on", "true", "yes", "1"], &["off", "false", "no", "0"]]);
 
 /// In the order of their names without regard to case.
@@ -70,7 +74,7 @@ const KNOWN: &[Known] = &[
     known("application_name", "", Takes::Text, true, "what the client calls itself"),
     known("bytea_output", "hex", Takes::Words(&[&["hex"]]), false, "how bytes are written"),
     known("calendar", "gregorian", CALENDARS, false, "how days are counted"),
-    known("client_encoding", "UTF8", UTF8, true, "how texts come and go: UTF-8"),
+    known("client_encoding", "UTF8", ENCODINGS, true, "how texts come and go: UTF-8"),
     known("client_min_messages", "notice", Takes::Text, false, "kept, and of no effect"),
     known(DATE_STYLE, "ISO, MDY", Takes::Dates, true, "how dates are written and read"),
     known("deadlock_timeout", "1s", Takes::Text, false, "kept: deadlocks are found at once"),

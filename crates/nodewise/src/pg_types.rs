@@ -1,6 +1,6 @@
 //! Our types as clients of PostgreSQL know them: by the numbers of `pg_type`.
 
-use types::{DataType, Element};
+use types::{DataType, Element, Whole};
 
 use crate::Session;
 use crate::pg_catalog::oids;
@@ -165,6 +165,8 @@ pub fn wire_type(of: DataType) -> WireType {
         DataType::Varchar(length) => sized(VARCHAR, length),
         DataType::Enum(it) if !it.name().is_empty() => fixed(made_type(it.name()), 4),
         DataType::Null | DataType::Text | DataType::Enum(_) => fixed(TEXT, -1),
+        DataType::Letter => fixed(CHAR, 1),
+        DataType::Whole(Whole::Oid) => fixed(OID, 4),
         DataType::Whole(it) => wire_type(it.plain()),
         DataType::Array(Element::SmallIntVector) => fixed(INT2VECTOR, -1),
         DataType::Array(Element::OidVector) => fixed(OIDVECTOR, -1),

@@ -34,7 +34,8 @@ pub fn negated(mut expr: Expr) -> Expr {
 
 /// A conversion, none where the type is held and compared in the same way. CHAR is not: its blanks do not count.
 pub fn cast(expr: Expr, data_type: DataType) -> Expr {
-    let is_text = matches!(expr.data_type, DataType::Varchar(_) | DataType::Text);
+    let is_text =
+        matches!(expr.data_type, DataType::Varchar(_) | DataType::Text | DataType::Letter);
     if expr.data_type == data_type || (is_text && data_type == DataType::Text) {
         return expr;
     }

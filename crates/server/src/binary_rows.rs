@@ -244,6 +244,7 @@ impl Column {
             | DataType::Bpchar
             | DataType::Varchar(_)
             | DataType::Text
+            | DataType::Letter
             | DataType::Uuid
             | DataType::Bytea
             | DataType::Json
@@ -279,6 +280,7 @@ impl Column {
                 DataType::Char(_) | DataType::Varchar(_) => {
                     it.append_value(numeric::fitting(value, *of)?);
                 }
+                DataType::Letter => it.append_value(numeric::shortened(value, *of)),
                 _ => it.append_value(value),
             },
             _ => return Err(misfit(&value, of)),

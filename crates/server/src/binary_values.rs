@@ -13,6 +13,7 @@ use bytes::{BufMut, BytesMut};
 
 use nodewise::text::Cells;
 use types::numeric::datetime;
+use types::{DataType as SqlType, Whole};
 
 use crate::numeric_values::put_numeric;
 
@@ -27,6 +28,7 @@ pub enum Binary<'a> {
     Int16(&'a PrimitiveArray<Int16Type>),
     Int32(&'a PrimitiveArray<Int32Type>),
     Int64(&'a PrimitiveArray<Int64Type>),
+    Oid(&'a PrimitiveArray<Int64Type>),
     Float32(&'a PrimitiveArray<Float32Type>),
     Float64(&'a PrimitiveArray<Float64Type>),
     Decimal(&'a PrimitiveArray<Decimal128Type>, u8),
@@ -40,9 +42,12 @@ pub enum Binary<'a> {
 }
 
 impl<'a> Binary<'a> {
-    /// Of a column.
-    pub fn new(array: &'a ArrayRef) -> Self {
+    /// Of a column of a type.
+    pub fn new(array: &'a ArrayRef, of: Option<SqlType>) -> Self {
         match array.data_type() {
+            DataType::Int64 if of == Some(SqlType::Whole(Whole::Oid)) => {
+                Self::Oid(array.as_primitive())
+            }
             DataType::Boolean => Self::Boolean(array.as_boolean()),
             DataType::Int16 => Self::Int16(array.as_primitive()),
             DataType::Int32 => Self::Int32(array.as_primitive()),
@@ -69,6 +74,8 @@ impl<'a> Binary<'a> {
             Self::Int16(it) => put_bytes(&it.value(row).to_be_bytes(), out),
             Self::Int32(it) => put_bytes(&it.value(row).to_be_bytes(), out),
             Self::Int64(it) => put_bytes(&it.value(row).to_be_bytes(), out),
+            // Their type holds no more than 32 bits.
+            Self::Oid(it) => put_bytes(&(it.value(row) as u32).to_be_bytes(), out),
             Self::Float32(it) => put_bytes(&it.value(row).to_be_bytes(), out),
             Self::Float64(it) => put_bytes(&it.value(row).to_be_bytes(), out),
             Self::Decimal(it, scale) => put_numeric(it.value(row), *scale, out),

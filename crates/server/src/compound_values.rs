@@ -26,7 +26,7 @@ pub enum Sent {
     Numeric(StringArray),
     Arrays(ArrayColumn),
     Records(RecordColumn),
-    Others(ArrayRef),
+    Others(ArrayRef, DataType),
 }
 
 impl Sent {
@@ -46,7 +46,7 @@ impl Sent {
                 {
                     Self::Texts(texts)
                 }
-                _ => Self::Others(read(&texts, of)?),
+                _ => Self::Others(read(&texts, of)?, of),
             },
         })
     }
@@ -57,7 +57,7 @@ impl Sent {
             Self::Texts(it) | Self::Jsonb(it) | Self::Numeric(it) => it.is_null(row),
             Self::Arrays(it) => it.is_null(row),
             Self::Records(it) => it.nulls[row],
-            Self::Others(it) => it.is_null(row),
+            Self::Others(it, _) => it.is_null(row),
         }
     }
 
@@ -70,7 +70,7 @@ impl Sent {
             Self::Numeric(it) => put_written(it.value(row), out),
             Self::Arrays(it) => it.put(row, text, out),
             Self::Records(it) => it.put(row, text, out),
-            Self::Others(it) => Binary::new(it).put(row, text, out),
+            Self::Others(it, of) => Binary::new(it, Some(*of)).put(row, text, out),
         }
     }
 }
@@ -125,7 +125,7 @@ impl ArrayColumn {
             DataType::Jsonb => Sent::Jsonb(items.as_string_opt()?.clone()),
             DataType::Numeric => Sent::Numeric(items.as_string_opt()?.clone()),
             _ if rows => Sent::of_texts(items.as_string_opt()?.clone(), element)?,
-            _ => Sent::Others(items),
+            _ => Sent::Others(items, element),
         };
         let mut starts = vec![0];
         for shape in &shapes {

@@ -5,6 +5,7 @@ use nodewise::pg_types::{
     BOOL, BPCHAR, BYTEA, CHAR, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, INTERVAL, JSON, JSONB, NAME,
     NUMERIC, OID, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, UNKNOWN, UUID, VARCHAR, element_of,
 };
+use types::Whole;
 
 /// What a client may say of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +23,8 @@ pub fn declared(oid: u32) -> Option<Declared> {
         BOOL => DataType::Boolean,
         INT2 => DataType::SmallInt,
         INT4 => DataType::Integer,
-        INT8 | OID => DataType::BigInt,
+        INT8 => DataType::BigInt,
+        OID => DataType::Whole(Whole::Oid),
         FLOAT4 => DataType::Real,
         FLOAT8 => DataType::Double,
         NUMERIC => DataType::Numeric,

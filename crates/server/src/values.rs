@@ -64,7 +64,9 @@ impl<'a> RowWriter<'a> {
             (_, DataType::Utf8) => Column::Text(array.as_string()),
             (Format::Text, DataType::Boolean) => Column::Truth(array.as_boolean()),
             (Format::Text, _) => Column::Printed(Cells::new(array)),
-            (Format::Binary, _) => Column::Binary(array, Binary::new(array)),
+            (Format::Binary, _) => {
+                Column::Binary(array, Binary::new(array, types.get(index).copied()))
+            }
         });
         Self { columns: columns.collect(), text: String::new() }
     }

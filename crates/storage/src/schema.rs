@@ -52,7 +52,8 @@ pub(crate) const UUID: &str = "arrow.uuid";
 /// The extension of texts that hold arrays, as tables of the catalog have them.
 const HELD_ARRAY: &str = "nodewise.array";
 /// The types of their items, by the names that the extension's metadata has.
-const HELD_ITEMS: [(&str, Element); 5] = [
+const HELD_ITEMS: [(&str, Element); 6] = [
+    ("oid", Element::Whole(Whole::Oid)),
     ("smallint", Element::SmallInt),
     ("bigint", Element::BigInt),
     ("text", Element::Text),
@@ -61,7 +62,29 @@ const HELD_ITEMS: [(&str, Element); 5] = [
 ];
 const EXTENSION_METADATA: &str = "ARROW:extension:metadata";
 
-/// A field of texts that hold arrays of small integers (`smallint`), integers (`bigint`) or texts (`text`), or
+/// The extension of texts that are `"char"`, and of integers that are numbers of the catalog.
+const LETTER: &str = "nodewise.letter";
+const OID: &str = "nodewise.oid";
+
+/// A field of `"char"`.
+pub fn letter_field(name: &str) -> Field {
+    marked(Field::new(name, ArrowType::Utf8, true), LETTER)
+}
+
+/// A field of numbers of the catalog.
+pub fn oid_field(name: &str) -> Field {
+    marked(Field::new(name, ArrowType::Int64, true), OID)
+}
+
+fn marked(field: Field, extension: &str) -> Field {
+    field.with_metadata([(EXTENSION.to_owned(), extension.to_owned())].into())
+}
+
+fn is_marked(field: &Field, extension: &str) -> bool {
+    field.metadata().get(EXTENSION).is_some_and(|it| it == extension)
+}
+
+/// A field of texts that hold arrays of small integers (`smallint`), integers (`bigint`), numbers of the catalog (`oid`) or texts (`text`), or
 /// vectors of PostgreSQL's catalog (`int2vector`, `oidvector`).
 pub fn held_array_field(name: &str, item: &str) -> Field {
     let metadata = [(EXTENSION, HELD_ARRAY), (EXTENSION_METADATA, item)];
@@ -79,7 +102,7 @@ fn held_array(field: &Field) -> Option<DataType> {
 
 /// Whether 16 bytes are a UUID.
 fn is_uuid(field: &Field) -> bool {
-    field.metadata().get(EXTENSION).is_some_and(|it| it == UUID)
+    is_marked(field, UUID)
 }
 
 /// The SQL type that an Arrow column is loaded as. `source` names the file or query in the error.
@@ -99,6 +122,7 @@ pub fn sql_type(field: &Field, source: &str) -> SqlResult<DataType> {
         ArrowType::UInt64 => Some(DataType::Whole(Whole::UBigInt)),
         ArrowType::Int16 => Some(DataType::SmallInt),
         ArrowType::Int32 => Some(DataType::Integer),
+        ArrowType::Int64 if is_marked(field, OID) => Some(DataType::Whole(Whole::Oid)),
         ArrowType::Int64 => Some(DataType::BigInt),
         ArrowType::Float16 | ArrowType::Float32 => Some(DataType::Real),
         ArrowType::Float64 => Some(DataType::Double),
@@ -119,6 +143,7 @@ pub fn sql_type(field: &Field, source: &str) -> SqlResult<DataType> {
         | ArrowType::BinaryView
         | ArrowType::FixedSizeBinary(_) => Some(DataType::Bytea),
         ArrowType::Utf8 if held_array(field).is_some() => held_array(field),
+        ArrowType::Utf8 if is_marked(field, LETTER) => Some(DataType::Letter),
         ArrowType::Utf8 | ArrowType::LargeUtf8 | ArrowType::Utf8View => Some(DataType::Text),
         ArrowType::Dictionary(_, values) => {
             let inner = Field::new(field.name(), (**values).clone(), true);

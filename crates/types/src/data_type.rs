@@ -60,6 +60,8 @@ pub enum DataType {
     Varchar(u32),
     /// Text of any length.
     Text,
+    /// Text of one character at most: `"char"`, of which the kinds of PostgreSQL's catalog are.
+    Letter,
     /// A whole number of a range of its own, held as a plain number.
     Whole(Whole),
     /// One of several labels, in their order. Held as the place of the label.
@@ -86,6 +88,7 @@ impl DataType {
             Self::Interval => Self::Decimal { precision: 38, scale: 0 },
             Self::Uuid | Self::Bytea | Self::Json | Self::Jsonb | Self::Numeric => Self::Text,
             Self::Array(_) | Self::Struct(_) | Self::Map(_) => Self::Text,
+            Self::Letter => Self::Text,
             Self::Whole(it) => it.plain(),
             Self::Enum(_) => Self::Integer,
             own => own,
@@ -117,7 +120,7 @@ impl DataType {
 
     /// Whether values are text.
     pub fn is_text(self) -> bool {
-        matches!(self, Self::Char(_) | Self::Bpchar | Self::Varchar(_) | Self::Text)
+        matches!(self, Self::Char(_) | Self::Bpchar | Self::Varchar(_) | Self::Text | Self::Letter)
     }
 
     /// Whether values are texts whose blanks at the end do not count.
@@ -165,7 +168,7 @@ impl Whole {
         match self {
             Self::TinyInt | Self::UTinyInt => DataType::SmallInt,
             Self::USmallInt => DataType::Integer,
-            Self::UInteger => DataType::BigInt,
+            Self::UInteger | Self::Oid => DataType::BigInt,
             Self::UBigInt => DataType::Decimal { precision: 20, scale: 0 },
             Self::HugeInt | Self::UHugeInt => DataType::Decimal { precision: 38, scale: 0 },
         }
@@ -197,6 +200,7 @@ impl fmt::Display for DataType {
             Self::Bpchar => f.write_str("BPCHAR"),
             Self::Varchar(n) => write!(f, "VARCHAR({n})"),
             Self::Text => f.write_str("TEXT"),
+            Self::Letter => f.write_str("\"char\""),
             Self::Whole(it) => f.write_str(it.name()),
             Self::Enum(it) => write!(f, "{it}"),
             Self::Array(Element::SmallIntVector) => f.write_str("INT2VECTOR"),
@@ -305,6 +309,7 @@ elements! {
     Jsonb,
     Bpchar,
     Text,
+    Letter,
     Numeric,
 }
 

@@ -19,6 +19,8 @@ pub enum Whole {
     USmallInt,
     /// 32 bits without a sign.
     UInteger,
+    /// A number of PostgreSQL's catalog, of 32 bits without a sign.
+    Oid,
     /// 64 bits without a sign.
     UBigInt,
     /// 38 digits, where DuckDB has 128 bits.
@@ -29,11 +31,12 @@ pub enum Whole {
 
 impl Whole {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::TinyInt,
         Self::UTinyInt,
         Self::USmallInt,
         Self::UInteger,
+        Self::Oid,
         Self::UBigInt,
         Self::HugeInt,
         Self::UHugeInt,
@@ -45,7 +48,7 @@ impl Whole {
             Self::TinyInt => (i8::MIN as i128, i8::MAX as i128),
             Self::UTinyInt => (0, u8::MAX as i128),
             Self::USmallInt => (0, u16::MAX as i128),
-            Self::UInteger => (0, u32::MAX as i128),
+            Self::UInteger | Self::Oid => (0, u32::MAX as i128),
             Self::UBigInt => (0, u64::MAX as i128),
             Self::HugeInt => (-DIGITS_38, DIGITS_38),
             Self::UHugeInt => (0, DIGITS_38),
@@ -59,6 +62,7 @@ impl Whole {
             Self::UTinyInt => "UTINYINT",
             Self::USmallInt => "USMALLINT",
             Self::UInteger => "UINTEGER",
+            Self::Oid => "OID",
             Self::UBigInt => "UBIGINT",
             Self::HugeInt => "HUGEINT",
             Self::UHugeInt => "UHUGEINT",
@@ -72,6 +76,7 @@ impl Whole {
             "utinyint" | "uint8" => Self::UTinyInt,
             "usmallint" | "uint16" => Self::USmallInt,
             "uinteger" | "uint32" => Self::UInteger,
+            "oid" => Self::Oid,
             "ubigint" | "uint64" => Self::UBigInt,
             "hugeint" | "int128" => Self::HugeInt,
             "uhugeint" | "uint128" => Self::UHugeInt,

@@ -215,7 +215,11 @@ impl<'a> Binder<'a> {
                 {
                     return self.of_whole_row(name, row, counts && !distinct, whole).map(Some);
                 }
-                let bound = self.expr(expr)?;
+                // An array holds them as they were declared.
+                let bound = match name {
+                    "array_agg" | "list" => self.declared(expr)?,
+                    _ => self.expr(expr)?,
+                };
                 match (&bound.kind, bound.data_type) {
                     (ExprKind::Literal(Value::Null), DataType::Null) => {
                         self.coerce_unknown(bound, type_of_null(function, name)).map(Some)

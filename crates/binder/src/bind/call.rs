@@ -415,7 +415,7 @@ impl<'a> Binder<'a> {
         // CHAR and TEXT are compared as TEXT, VARCHAR and CHAR as CHAR, and what was compared is the answer.
         left = match (left.data_type, right.data_type) {
             (own, DataType::Text) if own.is_blank_padded() => fold_cast(left, DataType::Text),
-            (DataType::Varchar(_), other) if other.is_blank_padded() => {
+            (DataType::Varchar(_) | DataType::Letter, other) if other.is_blank_padded() => {
                 fold_cast(left, DataType::Bpchar)
             }
             _ => left,

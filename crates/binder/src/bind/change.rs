@@ -569,6 +569,10 @@ impl<'a> Binder<'a> {
         }
         let from = value.data_type;
         Ok(match (from, to) {
+            // What is more than a letter is left out.
+            (_, DataType::Letter) if from == DataType::Null || from.is_text() => {
+                self.converted(value, to)?
+            }
             (DataType::Null, _) if to.is_text() => self.coerce_unknown(value, DataType::Text)?,
             (DataType::Null, DataType::Array(_) | DataType::Struct(_) | DataType::Map(_)) => {
                 self.stored_as(value, to)?

@@ -24,6 +24,7 @@ pub(super) fn name_of(data_type: DataType) -> String {
         DataType::Enum(it) => it.to_string(),
         DataType::Array(element) => format!("{}[]", name_of(element.data_type())),
         nested @ (DataType::Struct(_) | DataType::Map(_)) => numeric::errors::type_name(nested),
+        DataType::Letter => "\"char\"".to_owned(),
         other => other.to_string().to_lowercase(),
     }
 }
@@ -139,7 +140,8 @@ impl Binder<'_> {
                     DataType::Varchar(_) | DataType::Text => value,
                     _ => self.read(&value, to)?,
                 };
-                let to = if to.is_text() && !to.is_blank_padded() { DataType::Text } else { to };
+                let limited = to.is_blank_padded() || to == DataType::Letter;
+                let to = if to.is_text() && !limited { DataType::Text } else { to };
                 Ok(Expr::literal(value, to))
             }
             ExprKind::Parameter(number) => {

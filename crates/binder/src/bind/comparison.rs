@@ -236,7 +236,9 @@ impl<'a> Binder<'a> {
             // Exact numbers compare as they are.
             own if own.is_exact() && other.is_exact() => Ok(it),
             // VARCHAR beside CHAR compares without the blanks at its end; other texts compare as they are.
-            DataType::Varchar(_) if meet.is_blank_padded() => Ok(fold_cast(it, meet)),
+            DataType::Varchar(_) | DataType::Letter if meet.is_blank_padded() => {
+                Ok(fold_cast(it, meet))
+            }
             DataType::Bpchar => Ok(fold_cast(it, meet)),
             own if own.is_text() && other.is_text() => Ok(it),
             DataType::Date if other == DataType::Timestamp => Ok(it),

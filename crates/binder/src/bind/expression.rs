@@ -418,10 +418,10 @@ impl<'a> Binder<'a> {
                     self.compare(BinaryOperator::Equal, tested, value, whole)?
                 }
             });
-            results.push(self.expr(result)?);
+            results.push(self.declared(result)?);
         }
         results.push(match otherwise {
-            Some(it) => self.expr(it)?,
+            Some(it) => self.declared(it)?,
             None => Expr::literal(Value::Null, DataType::Null),
         });
         // ELSE is the first to say which type the results have.

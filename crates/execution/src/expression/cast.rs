@@ -37,7 +37,9 @@ pub(super) fn cast_in(operand: Node, to: DataType, zone: Option<&Zone>) -> SqlRe
         (from, to) if is_held_apart(from) || is_held_apart(to) => converted(operand, to, zone)?,
         (DataType::Char(length), DataType::Bpchar) => padded(operand, length),
         // The blanks at its end go first.
-        (DataType::Bpchar, DataType::Varchar(_)) => limited(limited(operand, DataType::Text), to),
+        (DataType::Bpchar, DataType::Varchar(_) | DataType::Letter) => {
+            limited(limited(operand, DataType::Text), to)
+        }
         (_, to) if from.is_text() && to.is_text() => limited(operand, to),
         (from, to) if is_styled(from, to, zone) => converted(operand, to, zone)?,
         (_, to) if to.is_text() => {
@@ -336,12 +338,14 @@ fn limited(operand: Node, to: DataType) -> Node {
     let (characters, trimmed) = match to {
         DataType::Char(most) => (most as usize, true),
         DataType::Varchar(most) => (most as usize, false),
+        DataType::Letter => (1, false),
         DataType::Text if operand.shape.data_type == DataType::Bpchar => (usize::MAX, true),
         _ => return operand.relabelled(to),
     };
     let fits = match operand.shape.data_type {
         DataType::Char(most) => most as usize <= characters,
         DataType::Varchar(most) => most as usize <= characters && !trimmed,
+        DataType::Letter => 1 <= characters && !trimmed,
         _ => false,
     };
     if fits {

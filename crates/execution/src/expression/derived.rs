@@ -26,8 +26,9 @@ struct Derived {
 /// A node for texts that gives codes in their place; `None` where it gives none, or an entry, perhaps one that no row has, raises
 /// an error.
 pub(super) fn texts(inner: &Node, of: &Coded) -> Option<Node> {
-    let is_text = matches!(inner.shape.data_type, DataType::Text | DataType::Varchar(_))
-        && matches!(inner.shape.representation, Representation::Text);
+    let is_text =
+        matches!(inner.shape.data_type, DataType::Text | DataType::Varchar(_) | DataType::Letter)
+            && matches!(inner.shape.representation, Representation::Text);
     if !is_text {
         return None;
     }

@@ -12,11 +12,11 @@ use crate::pg_types::wire_type;
 use crate::views::{Cell, ViewBuilder, Viewer};
 
 const ACTIVITY: [(&str, char); 22] = [
-    ("datid", 'i'),
+    ("datid", '#'),
     ("datname", 't'),
     ("pid", 'i'),
     ("leader_pid", 'i'),
-    ("usesysid", 'i'),
+    ("usesysid", '#'),
     ("usename", 't'),
     ("application_name", 't'),
     ("client_addr", 't'),

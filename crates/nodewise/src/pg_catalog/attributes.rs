@@ -15,26 +15,26 @@ use crate::views::{Cell, ViewBuilder};
 
 /// The columns of `pg_attribute`.
 const ATTRIBUTE: [(&str, char); 24] = [
-    ("attrelid", 'i'),
+    ("attrelid", '#'),
     ("attname", 't'),
-    ("atttypid", 'i'),
+    ("atttypid", '#'),
     ("attlen", 'i'),
     ("attnum", 'i'),
     ("atttypmod", 'i'),
     ("attndims", 'i'),
     ("attbyval", 'b'),
-    ("attalign", 't'),
-    ("attstorage", 't'),
-    ("attcompression", 't'),
+    ("attalign", 'c'),
+    ("attstorage", 'c'),
+    ("attcompression", 'c'),
     ("attnotnull", 'b'),
     ("atthasdef", 'b'),
     ("atthasmissing", 'b'),
-    ("attidentity", 't'),
-    ("attgenerated", 't'),
+    ("attidentity", 'c'),
+    ("attgenerated", 'c'),
     ("attisdropped", 'b'),
     ("attislocal", 'b'),
     ("attinhcount", 'i'),
-    ("attcollation", 'i'),
+    ("attcollation", '#'),
     ("attstattarget", 'i'),
     ("attacl", 'a'),
     ("attoptions", 'a'),
@@ -126,7 +126,7 @@ fn attribute(
 
 pub(super) fn defaults(session: &Session) -> SqlResult<RecordBatch> {
     let mut view =
-        ViewBuilder::new(&[("oid", 'i'), ("adrelid", 'i'), ("adnum", 'i'), ("adbin", 't')]);
+        ViewBuilder::new(&[("oid", '#'), ("adrelid", '#'), ("adnum", 'i'), ("adbin", 't')]);
     for table in all(session) {
         for (place, default) in table.rules().rows.defaults.iter().enumerate() {
             let Some(default) = default else { continue };

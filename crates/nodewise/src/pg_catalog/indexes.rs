@@ -31,8 +31,8 @@ fn item_places<'a>(
 /// The keys and indexes of all tables.
 pub(super) fn indexes(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("indexrelid", 'i'),
-        ("indrelid", 'i'),
+        ("indexrelid", '#'),
+        ("indrelid", '#'),
         ("indnatts", 'i'),
         ("indnkeyatts", 'i'),
         ("indisunique", 'b'),

@@ -81,32 +81,32 @@ const NAMES: [&str; 33] = [
 
 /// Views of things that there are none of: their columns, all of them text or numbers.
 const EMPTY: &[(&str, &[(&str, char)])] = &[
-    ("pg_extension", &[("oid", 'i'), ("extname", 't'), ("extnamespace", 'i'), ("extversion", 't')]),
-    ("pg_foreign_table", &[("ftrelid", 'i'), ("ftserver", 'i'), ("ftoptions", 'a')]),
+    ("pg_extension", &[("oid", '#'), ("extname", 't'), ("extnamespace", '#'), ("extversion", 't')]),
+    ("pg_foreign_table", &[("ftrelid", '#'), ("ftserver", '#'), ("ftoptions", 'a')]),
     (
         "pg_inherits",
-        &[("inhrelid", 'i'), ("inhparent", 'i'), ("inhseqno", 'i'), ("inhdetachpending", 'b')],
+        &[("inhrelid", '#'), ("inhparent", '#'), ("inhseqno", 'i'), ("inhdetachpending", 'b')],
     ),
     (
         "pg_range",
-        &[("rngtypid", 'i'), ("rngsubtype", 'i'), ("rngmultitypid", 'i'), ("rngcollation", 'i')],
+        &[("rngtypid", '#'), ("rngsubtype", '#'), ("rngmultitypid", '#'), ("rngcollation", '#')],
     ),
     (
         "pg_trigger",
         &[
-            ("oid", 'i'),
-            ("tgrelid", 'i'),
+            ("oid", '#'),
+            ("tgrelid", '#'),
             ("tgname", 't'),
-            ("tgenabled", 't'),
+            ("tgenabled", 'c'),
             ("tgisinternal", 'b'),
-            ("tgparentid", 'i'),
-            ("tgconstraint", 'i'),
-            ("tgfoid", 'i'),
+            ("tgparentid", '#'),
+            ("tgconstraint", '#'),
+            ("tgfoid", '#'),
             ("tgtype", 'i'),
             ("tgargs", 't'),
         ],
     ),
-    ("pg_shdescription", &[("objoid", 'i'), ("classoid", 'i'), ("description", 't')]),
+    ("pg_shdescription", &[("objoid", '#'), ("classoid", '#'), ("description", 't')]),
 ];
 
 /// The rows of a view; `None` when there is no such view.

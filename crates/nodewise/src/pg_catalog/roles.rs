@@ -31,7 +31,7 @@ pub(super) fn names(session: &Session) -> Vec<(i64, Option<i64>, String)> {
 /// `pg_roles`, and `pg_authid` with what checks passwords.
 pub(super) fn roles(session: &Session, with_verifiers: bool) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("oid", 'i'),
+        ("oid", '#'),
         ("rolname", 't'),
         ("rolsuper", 'b'),
         ("rolinherit", 'b'),
@@ -85,7 +85,7 @@ fn valid_until(session: &Session, role: &Role) -> Cell {
 pub(super) fn users(session: &Session, with_verifiers: bool) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
         ("usename", 't'),
-        ("usesysid", 'i'),
+        ("usesysid", '#'),
         ("usecreatedb", 'b'),
         ("usesuper", 'b'),
         ("userepl", 'b'),
@@ -116,7 +116,7 @@ pub(super) fn users(session: &Session, with_verifiers: bool) -> SqlResult<Record
 
 /// `pg_group`: roles that nobody comes in as.
 pub(super) fn groups(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[("groname", 't'), ("grosysid", 'i'), ("grolist", 'n')]);
+    let mut view = ViewBuilder::new(&[("groname", 't'), ("grosysid", '#'), ("grolist", 'l')]);
     let all = all(session);
     for role in all.iter().filter(|it| !it.can_login) {
         let is_member = |it: &&Arc<Role>| it.memberships.iter().any(|it| it.of == role.id);
@@ -131,10 +131,10 @@ pub(super) fn groups(session: &Session) -> SqlResult<RecordBatch> {
 
 pub(super) fn members(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("oid", 'i'),
-        ("roleid", 'i'),
-        ("member", 'i'),
-        ("grantor", 'i'),
+        ("oid", '#'),
+        ("roleid", '#'),
+        ("member", '#'),
+        ("grantor", '#'),
         ("admin_option", 'b'),
         ("inherit_option", 'b'),
         ("set_option", 'b'),

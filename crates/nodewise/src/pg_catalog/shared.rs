@@ -29,7 +29,7 @@ pub(super) fn schemas(session: &Session) -> Vec<(String, i64)> {
 }
 
 pub(super) fn namespaces(session: &Session) -> SqlResult<RecordBatch> {
-    let columns = [("oid", 'i'), ("nspname", 't'), ("nspowner", 'i'), ("nspacl", 'a')];
+    let columns = [("oid", '#'), ("nspname", 't'), ("nspowner", '#'), ("nspacl", 'a')];
     let mut view = ViewBuilder::new(&columns);
     for (name, oid) in schemas(session) {
         let shown = Shown::of(session, ObjectKind::Schema, &name);
@@ -40,7 +40,7 @@ pub(super) fn namespaces(session: &Session) -> SqlResult<RecordBatch> {
 }
 
 pub(super) fn access_methods() -> SqlResult<RecordBatch> {
-    let columns = [("oid", 'i'), ("amname", 't'), ("amhandler", 't'), ("amtype", 't')];
+    let columns = [("oid", '#'), ("amname", 't'), ("amhandler", 't'), ("amtype", 'c')];
     let mut view = ViewBuilder::new(&columns);
     view.row([number(oids::COLUMNS), "columns".into(), "-".into(), "t".into()]);
     view.row([number(oids::INVERTED), "inverted".into(), "-".into(), "i".into()]);
@@ -50,14 +50,14 @@ pub(super) fn access_methods() -> SqlResult<RecordBatch> {
 /// What functions are written in.
 pub(super) fn languages() -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("oid", 'i'),
+        ("oid", '#'),
         ("lanname", 't'),
-        ("lanowner", 'i'),
+        ("lanowner", '#'),
         ("lanispl", 'b'),
         ("lanpltrusted", 'b'),
-        ("lanplcallfoid", 'i'),
-        ("laninline", 'i'),
-        ("lanvalidator", 'i'),
+        ("lanplcallfoid", '#'),
+        ("laninline", '#'),
+        ("lanvalidator", '#'),
         ("lanacl", 'a'),
     ]);
     view.row([
@@ -76,11 +76,11 @@ pub(super) fn languages() -> SqlResult<RecordBatch> {
 
 pub(super) fn collations() -> SqlResult<RecordBatch> {
     let columns = [
-        ("oid", 'i'),
+        ("oid", '#'),
         ("collname", 't'),
-        ("collnamespace", 'i'),
-        ("collowner", 'i'),
-        ("collprovider", 't'),
+        ("collnamespace", '#'),
+        ("collowner", '#'),
+        ("collprovider", 'c'),
         ("collisdeterministic", 'b'),
         ("collencoding", 'i'),
         ("collcollate", 't'),
@@ -111,7 +111,7 @@ pub(super) fn collations() -> SqlResult<RecordBatch> {
 
 pub(super) fn tablespaces() -> SqlResult<RecordBatch> {
     let columns =
-        [("oid", 'i'), ("spcname", 't'), ("spcowner", 'i'), ("spcacl", 'a'), ("spcoptions", 't')];
+        [("oid", '#'), ("spcname", 't'), ("spcowner", '#'), ("spcacl", 'a'), ("spcoptions", 't')];
     let mut view = ViewBuilder::new(&columns);
     view.row([number(1663), "pg_default".into(), number(oids::OWNER), none(), none()]);
     view.finish()
@@ -119,15 +119,15 @@ pub(super) fn tablespaces() -> SqlResult<RecordBatch> {
 
 pub(super) fn databases(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("oid", 'i'),
+        ("oid", '#'),
         ("datname", 't'),
-        ("datdba", 'i'),
+        ("datdba", '#'),
         ("encoding", 'i'),
-        ("datlocprovider", 't'),
+        ("datlocprovider", 'c'),
         ("datistemplate", 'b'),
         ("datallowconn", 'b'),
         ("datconnlimit", 'i'),
-        ("dattablespace", 'i'),
+        ("dattablespace", '#'),
         ("datcollate", 't'),
         ("datctype", 't'),
         ("datlocale", 't'),

@@ -15,7 +15,7 @@ const MILLISECOND: f64 = 1e6;
 pub(super) fn statements(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
         ("userid", 'i'),
-        ("dbid", 'i'),
+        ("dbid", '#'),
         ("toplevel", 'b'),
         ("queryid", 'i'),
         ("query", 't'),

@@ -79,30 +79,30 @@ pub(super) fn all_names(session: &Session) -> Vec<(i64, Option<i64>, String)> {
 
 /// The columns of `pg_type`.
 const COLUMNS: [(&str, char); 26] = [
-    ("oid", 'i'),
+    ("oid", '#'),
     ("typname", 't'),
-    ("typnamespace", 'i'),
-    ("typowner", 'i'),
+    ("typnamespace", '#'),
+    ("typowner", '#'),
     ("typlen", 'i'),
     ("typbyval", 'b'),
-    ("typtype", 't'),
-    ("typcategory", 't'),
+    ("typtype", 'c'),
+    ("typcategory", 'c'),
     ("typispreferred", 'b'),
     ("typisdefined", 'b'),
-    ("typdelim", 't'),
-    ("typrelid", 'i'),
+    ("typdelim", 'c'),
+    ("typrelid", '#'),
     ("typsubscript", 't'),
-    ("typelem", 'i'),
-    ("typarray", 'i'),
+    ("typelem", '#'),
+    ("typarray", '#'),
     ("typinput", 't'),
     ("typoutput", 't'),
     ("typreceive", 't'),
     ("typsend", 't'),
     ("typnotnull", 'b'),
-    ("typbasetype", 'i'),
+    ("typbasetype", '#'),
     ("typtypmod", 'i'),
     ("typndims", 'i'),
-    ("typcollation", 'i'),
+    ("typcollation", '#'),
     ("typdefault", 't'),
     ("typacl", 'a'),
 ];
@@ -257,8 +257,8 @@ fn user_type(view: &mut ViewBuilder, it: &UserType) {
 /// The view `pg_enum`: the labels of types.
 pub(super) fn labels(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("oid", 'i'),
-        ("enumtypid", 'i'),
+        ("oid", '#'),
+        ("enumtypid", '#'),
         ("enumsortorder", 'i'),
         ("enumlabel", 't'),
     ]);
@@ -336,15 +336,15 @@ fn array_type(
 /// The order of values in keys: one for all types.
 pub(super) fn operator_classes() -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("oid", 'i'),
-        ("opcmethod", 'i'),
+        ("oid", '#'),
+        ("opcmethod", '#'),
         ("opcname", 't'),
-        ("opcnamespace", 'i'),
-        ("opcowner", 'i'),
-        ("opcfamily", 'i'),
-        ("opcintype", 'i'),
+        ("opcnamespace", '#'),
+        ("opcowner", '#'),
+        ("opcfamily", '#'),
+        ("opcintype", '#'),
         ("opcdefault", 'b'),
-        ("opckeytype", 'i'),
+        ("opckeytype", '#'),
     ]);
     for it in TYPES {
         view.row([

@@ -225,6 +225,10 @@ fn fit(texts: &StringArray, column: &ColumnSchema) -> SqlResult<StringArray> {
     let (limit, blanks) = match column.data_type {
         DataType::Char(limit) => (limit as usize, true),
         DataType::Varchar(limit) => (limit as usize, false),
+        DataType::Letter => {
+            let first = |it: &str| numeric::shortened(it, DataType::Letter).to_owned();
+            return Ok(texts.iter().map(|it| it.map(first)).collect());
+        }
         _ => return Ok(texts.clone()),
     };
     let values = || (0..texts.len()).filter(|&it| texts.is_valid(it)).map(|it| texts.value(it));

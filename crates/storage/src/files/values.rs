@@ -71,6 +71,7 @@ pub(super) fn type_record(data_type: DataType) -> Record {
         DataType::Bpchar => kind("bpchar"),
         DataType::Varchar(length) => kind("varchar").number("length", length),
         DataType::Text => kind("text"),
+        DataType::Letter => kind("letter"),
         DataType::Whole(it) => kind("whole").text("name", it.name()),
         DataType::Enum(it) => {
             let named =
@@ -132,6 +133,7 @@ pub(super) fn read_type(record: &mut Record) -> SqlResult<DataType> {
         "char" => DataType::Char(record.take_number("length")?),
         "bpchar" => DataType::Bpchar,
         "varchar" => DataType::Varchar(record.take_number("length")?),
+        "letter" => DataType::Letter,
         "text" => DataType::Text,
         "whole" => {
             let name = record.take_text("name")?;

@@ -162,6 +162,10 @@ pub fn assign(value: &Value, from: DataType, to: DataType, column: &str) -> SqlR
 /// 22001 where more than blanks would be lost.
 pub fn fitting(text: &str, to: DataType) -> SqlResult<&str> {
     let kept = shortened(text, to);
+    // What is more than a letter is left out, as PostgreSQL does it.
+    if to == DataType::Letter {
+        return Ok(kept);
+    }
     let lost = text.get(kept.len()..).unwrap_or("");
     if lost.bytes().all(|it| it == b' ') { Ok(kept) } else { Err(too_long(to)) }
 }
@@ -175,6 +179,7 @@ pub fn shortened(text: &str, to: DataType) -> &str {
     match to {
         DataType::Char(most) => first(most).trim_end_matches(' '),
         DataType::Varchar(most) => first(most),
+        DataType::Letter => first(1),
         _ => text,
     }
 }
