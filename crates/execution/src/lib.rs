@@ -29,6 +29,7 @@ pub mod materialize;
 mod notes;
 pub mod operator;
 mod partitions;
+mod pieces;
 pub mod profile;
 pub mod project;
 pub mod query;

@@ -117,6 +117,7 @@ pub fn lower(
         spills: together.spilling.may_spill(pipeline.id),
         parts,
         exchange: together.exchanges.get(pipeline.id).cloned(),
+        workers: context.scheduler.workers(),
     };
     states.expected_rows = rows_before_sink(pipeline);
     let sink = lower_sink(pipeline, layout, kept, having, &states, slots)?;
@@ -270,12 +271,14 @@ struct Kept {
     parts: Option<Arc<PartMap>>,
     /// How rows of a hash table may go to nodes by their keys.
     exchange: Option<Arc<Exchange>>,
+    /// How many share the rows.
+    workers: usize,
 }
 
 fn lower_sink(
     pipeline: &Pipeline,
     layout: Layout,
-    Kept { ordered, spills, parts, exchange }: Kept,
+    Kept { ordered, spills, parts, exchange, workers }: Kept,
     having: Option<&Expr>,
     states: &States<'_>,
     slots: usize,
@@ -289,8 +292,9 @@ fn lower_sink(
         }
         PlanSink::Aggregate { keys, aggregates, estimated_groups } => {
             let keys = compile_all(keys, &layout, states)?;
+            let rows = Some(states.expected_rows / workers.max(1) as f64).filter(|it| *it > 0.0);
             let sink = lower_aggregate(keys, aggregates, &layout, states, slots)?
-                .expecting(*estimated_groups)
+                .expecting(*estimated_groups, rows)
                 .in_parts(parts);
             Box::new(match having {
                 Some(condition) => sink.having(condition, states.zone.clone()),

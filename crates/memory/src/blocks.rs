@@ -87,8 +87,6 @@ impl Memory {
     pub(crate) fn give_back_block(&self, shelf: usize, block: NonNull<u8>, size: usize) {
         let _mapping = counting::Mapping::begin();
         let surplus = self.shelves[shelf].lock().put(block, block_bytes(size));
-        if let Some(region) = surplus {
-            self.unmap(region);
-        }
+        surplus.into_iter().for_each(|it| self.unmap(it));
     }
 }

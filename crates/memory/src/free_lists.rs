@@ -71,8 +71,10 @@ impl Memory {
     pub(crate) fn new(machine: Arc<dyn Machine>) -> Self {
         let topology = machine.topology();
         let nodes = topology.nodes.len();
-        let own = topology.nodes.iter().map(|it| PagePolicy::Node(it.id));
-        let shelves = own.chain([spread(topology)]).map(|it| Mutex::new(Shelf::new(it))).collect();
+        let own = topology.nodes.iter().map(|it| (PagePolicy::Node(it.id), it.memory_total));
+        let all = topology.nodes.iter().map(|it| it.memory_total).sum();
+        let shelf = |(policy, memory)| Mutex::new(Shelf::new(policy, memory));
+        let shelves = own.chain([(spread(topology), all)]).map(shelf).collect();
         Self {
             shelves,
             lists: (0..=nodes).map(|_| Mutex::default()).collect(),

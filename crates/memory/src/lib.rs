@@ -48,9 +48,9 @@ pub use page_socket_map::PageSocketMap;
 pub use pod::Pod;
 #[cfg(not(loom))]
 pub use reserve::{ReservingAllocator, take_reserve};
-#[cfg(not(loom))]
-pub use scratch::plain;
 pub use scratch::{PLACED_BYTES, Placed, Scratch, Workspace};
+#[cfg(not(loom))]
+pub use scratch::{plain, shared};
 pub use segment::Segment;
 pub use spill::SpillFile;
 

@@ -21,7 +21,7 @@ use stdx::sync::atomic::{AtomicU32, AtomicU64};
 use crate::counting::Held;
 use crate::free_lists::Memory;
 use crate::operators::OperatorAccount;
-use crate::{Account, Allocator};
+use crate::{Account, Allocator, Pod};
 
 /// A vector whose memory has a place.
 pub type Placed<T> = allocator_api2::vec::Vec<T, Scratch>;
@@ -52,10 +52,20 @@ impl Scratch {
     /// So many zeros that many workers may write at once.
     #[cfg(not(loom))]
     pub fn atomics<A: Atomic>(&self, len: usize) -> Result<Placed<A>, OutOfMemory> {
-        let zeros: Placed<A::Plain> = self.zeroed(len)?;
-        let (base, len, capacity, scratch) = zeros.into_raw_parts_with_alloc();
-        // SAFETY: the trait promises that atomics are the same in memory, and the words belong to us alone.
-        Ok(unsafe { Placed::from_raw_parts_in(base.cast(), len, capacity, scratch) })
+        Ok(shared(self.zeroed(len)?))
+    }
+
+    /// So many values of whatever stood in their memory before, for those who write all of them: nothing is touched here, so
+    /// that it is they who bring fresh pages, each its part.
+    pub fn unspecified<T: Pod + Default>(&self, len: usize) -> Result<Placed<T>, OutOfMemory> {
+        let is_block = Layout::array::<T>(len).is_ok_and(|it| self.shelf(it).is_some());
+        if !is_block {
+            return self.zeroed(len);
+        }
+        let mut values = self.with_capacity(len)?;
+        // SAFETY: there is room for so many, and the bytes of a block are initialised, which the type takes whatever they are.
+        unsafe { values.set_len(len) };
+        Ok(values)
     }
 
     /// So many values, made one by one.
@@ -85,7 +95,7 @@ impl Scratch {
 #[cfg(not(loom))]
 pub unsafe trait Atomic {
     /// What is left when they have finished.
-    type Plain: Clone + Default;
+    type Plain: Pod + Default;
 }
 
 // SAFETY: an atomic is its number in memory.
@@ -98,6 +108,14 @@ unsafe impl Atomic for AtomicU32 {
 #[cfg(not(loom))]
 unsafe impl Atomic for AtomicU64 {
     type Plain = u64;
+}
+
+/// The same words, for many workers to write at once.
+#[cfg(not(loom))]
+pub fn shared<A: Atomic>(words: Placed<A::Plain>) -> Placed<A> {
+    let (base, len, capacity, scratch) = words.into_raw_parts_with_alloc();
+    // SAFETY: the trait promises that atomics are the same in memory, and the words belong to us alone.
+    unsafe { Placed::from_raw_parts_in(base.cast(), len, capacity, scratch) }
 }
 
 /// The same words, once nobody else writes them.
@@ -316,6 +334,10 @@ mod tests {
             drop(values);
             let elsewhere: Placed<u32> = first.zeroed(count).unwrap();
             assert_ne!(page_of(&elsewhere), base);
+            let written: Placed<u32> = second.unspecified(count).unwrap();
+            assert_eq!((page_of(&written), written.len()), (base, count));
+            assert!(written.iter().all(|&it| it == 7), "nothing was touched");
+            drop(written);
             let again: Placed<u32> = second.zeroed(count).unwrap();
             assert_eq!(page_of(&again), base);
             assert!(again.iter().all(|&it| it == 0), "old contents are gone");

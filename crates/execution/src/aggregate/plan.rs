@@ -23,6 +23,8 @@ pub(super) struct GroupPlan {
     pub(super) states: Vec<Option<StateSpec>>,
     /// Groups that are expected.
     pub(super) expected: f64,
+    /// Rows that are expected to come to each worker, where that is known.
+    pub(super) rows_per_worker: Option<f64>,
 }
 
 impl GroupPlan {
@@ -38,8 +40,17 @@ impl GroupPlan {
         let states = aggregates.iter().map(|it| StateSpec::new(it, &shapes));
         let states = states.collect::<SqlResult<_>>()?;
         let (layout, key_columns) = (KeyLayout::new(keys), keys.len());
-        let expected = 0.0;
-        Ok(Self { layout, key_columns, shapes, aggregates, accumulators, parts, states, expected })
+        Ok(Self {
+            layout,
+            key_columns,
+            shapes,
+            aggregates,
+            accumulators,
+            parts,
+            states,
+            expected: 0.0,
+            rows_per_worker: None,
+        })
     }
 
     pub(super) fn is_keyed(&self) -> bool {

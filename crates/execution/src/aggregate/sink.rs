@@ -14,6 +14,7 @@ use super::result::{Part, result_batches};
 
 use super::spec::AggregateSpec;
 use super::spill::{GROUPS_BYTES_MIN, SpillingRows, merge_spilled, partitions_for};
+use super::tasks::collect;
 use super::tuning::SERIAL_GROUPS_MAX;
 use super::worker::{Input, Worker};
 use crate::expression::Compiled;
@@ -74,9 +75,10 @@ impl AggregateSink {
         })
     }
 
-    /// Makes ready for so many groups.
-    pub fn expecting(mut self, groups: f64) -> Self {
+    /// Makes ready for so many groups, of so many rows for each worker, or of an unknown number of them.
+    pub fn expecting(mut self, groups: f64, rows_per_worker: Option<f64>) -> Self {
         self.plan.expected = groups;
+        self.plan.rows_per_worker = rows_per_worker;
         self
     }
 
@@ -145,12 +147,7 @@ impl Sink for AggregateSink {
 
     fn finish(&self, team: &dyn Team) -> SqlResult<State> {
         let homes = self.parts.as_ref().map_or(&[None][..], |it| it.homes());
-        let mut all: Vec<Vec<Groups>> = homes.iter().map(|_| Vec::new()).collect();
-        for workers in self.workers.take_all() {
-            for (worker, groups) in workers.into_iter().zip(&mut all) {
-                groups.extend(worker.into_iter().flat_map(Worker::finish));
-            }
-        }
+        let all = self.groups(homes.len(), team)?;
         let mut spilled: Vec<Vec<SpillingRows>> = homes.iter().map(|_| Vec::new()).collect();
         for of_parts in self.spilled.take_all() {
             for (rows, spilled) in of_parts.into_iter().zip(&mut spilled) {
@@ -173,6 +170,25 @@ impl Sink for AggregateSink {
 }
 
 impl AggregateSink {
+    /// The groups of all workers, by part. Each is left by whoever comes, as it takes a look at all that there may be where
+    /// numbers are keys.
+    fn groups(&self, parts: usize, team: &dyn Team) -> SqlResult<Vec<Vec<Groups>>> {
+        let of_slots = self.workers.take_all().into_iter();
+        let workers = of_slots.flat_map(|it| it.into_iter().enumerate());
+        let workers: Vec<(usize, Worker)> =
+            workers.filter_map(|(part, it)| Some((part, it?))).collect();
+        let is_large = workers.iter().map(|it| it.1.table.len()).sum::<usize>() > SERIAL_GROUPS_MAX;
+        let places: Vec<usize> = workers.iter().map(|it| it.0).collect();
+        let workers: Vec<_> = workers.into_iter().map(|it| Mutex::new(Some(it.1))).collect();
+        let finished = collect(team, workers.len(), is_large, &|place| {
+            let worker = workers[place].lock().take();
+            Ok(worker.map_or_else(Vec::new, Worker::finish))
+        })?;
+        let mut all: Vec<Vec<Groups>> = (0..parts).map(|_| Vec::new()).collect();
+        places.into_iter().zip(finished).for_each(|(part, groups)| all[part].extend(groups));
+        Ok(all)
+    }
+
     /// The worker for rows of the part that a batch is of.
     fn worker<'a>(&self, workers: &'a mut Vec<Option<Worker>>, sequence: u64) -> &'a mut Worker {
         let part = self.parts.as_ref().map_or(0, |it| it.part_of(sequence));

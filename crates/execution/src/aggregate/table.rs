@@ -32,7 +32,8 @@ impl GroupTable {
             // Distinct values name their groups by number, so that a key should have one.
             return Self::unique(plan);
         }
-        Self::new(plan, GroupIndex::for_merging(&plan.layout, plan.expected))
+        let expected = (plan.expected, plan.rows_per_worker);
+        Self::new(plan, GroupIndex::for_merging(&plan.layout, expected))
     }
 
     /// How many groups.

@@ -3,9 +3,8 @@
 use stdx::sync::Arc;
 use types::{SqlError, SqlResult, SqlState};
 
-use super::key::{KeyColumn, KeyDomain};
-use super::parallel::Pieces;
-use super::stored::Stored;
+use super::columns::{Assembled, assemble};
+use super::key::KeyDomain;
 use super::table::{Columns, Structure};
 use super::{JoinTable, NO_ROW};
 use crate::expression::Compiled;
@@ -62,53 +61,19 @@ impl Recipe {
             chunks.iter().filter(|chunk| it(chunk)).map(|it| it.rows).sum()
         };
         let (rows, keyed) = (count(&|_| true), count(&|it| it.keyed));
-        let (keys, payload) = self.columns(&chunks, team)?;
-        drop(chunks);
+        let Assembled { keys, ranges, payload } = assemble(self, chunks, team)?;
         let columns = Columns {
             rows: rows as u32,
             keyed: keyed as u32,
             null_keys,
             domains: self.domains.clone(),
             keys,
+            ranges,
             payload,
             layout: self.layout.clone(),
             unique: self.unique,
         };
         JoinTable::new(columns, (self.structure, self.tables), team)
-    }
-
-    /// Puts the chunks one after the other, column by column.
-    fn columns(
-        &self,
-        chunks: &[Chunk],
-        team: &dyn Team,
-    ) -> SqlResult<(Vec<KeyColumn>, Vec<Stored>)> {
-        let workspace = team.workspace();
-        let scratch = workspace.spread();
-        let keyed = || chunks.iter().filter(|it| it.keyed);
-        let key_parts: Vec<Vec<Arc<Vector>>> = (0..self.domains.len())
-            .map(|key| keyed().map(|it| it.keys[key].clone()).collect())
-            .collect();
-        let payload_parts: Vec<Vec<Arc<Vector>>> = (0..self.layout.len())
-            .map(|column| chunks.iter().map(|it| it.payload[column].clone()).collect())
-            .collect();
-        let mut keys = self
-            .domains
-            .iter()
-            .zip(&key_parts)
-            .map(|(domain, parts)| KeyColumn::sized(domain, parts, scratch))
-            .collect::<SqlResult<Vec<_>>>()?;
-        let mut payload = self
-            .layout
-            .iter()
-            .zip(&payload_parts)
-            .map(|(shape, parts)| Stored::sized(shape, parts, scratch))
-            .collect::<SqlResult<Vec<_>>>()?;
-        let mut pieces = Pieces::new();
-        keys.iter_mut().zip(&key_parts).for_each(|(it, parts)| it.fill(parts, &mut pieces));
-        payload.iter_mut().zip(&payload_parts).for_each(|(it, parts)| it.fill(parts, &mut pieces));
-        pieces.run(team)?;
-        Ok((keys, payload))
     }
 }
 

@@ -5,12 +5,12 @@
 //! The ranked form takes an eighth of a byte per possible key and half as much for counts, so it stays in the cache
 //! where an array of rows would not, and needs no rows at all when they stand in key order.
 
-use memory::{Placed, plain};
+use memory::{Placed, plain, shared};
 use stdx::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use types::SqlResult;
 
-use super::parallel::{Pieces, piece_rows};
 use super::rising::{Rising, place};
+use crate::pieces::{Pieces, piece_rows, unspecified, zeros};
 use crate::Team;
 use crate::leveled::{level, ranks_of};
 
@@ -58,40 +58,43 @@ pub(super) struct DirectTable {
     pub(super) rows: Rows,
 }
 
-impl KeyRange {
-    pub(super) fn of(keys: &[i64], team: &dyn Team) -> SqlResult<Option<Self>> {
-        let piece = piece_rows(keys.len(), team.width() * 4);
-        let mut parts: Vec<Option<Self>> = vec![None; keys.len().div_ceil(piece)];
-        let mut pieces = Pieces::new();
-        for (part, keys) in parts.iter_mut().zip(keys.chunks(piece)) {
-            pieces.add(keys.len(), move || *part = Self::of_part(keys));
-        }
-        pieces.run(team)?;
-        let mut whole: Option<Self> = None;
-        for (index, part) in parts.into_iter().flatten().enumerate() {
-            whole = Some(match whole {
-                None => part,
-                Some(before) => Self {
-                    min: before.min.min(part.min),
-                    max: before.max.max(part.max),
-                    falls: before.falls
-                        + part.falls
-                        + usize::from(keys[index * piece - 1] > keys[index * piece]),
-                },
-            });
-        }
-        Ok(whole)
-    }
+/// What is seen of keys one after the other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    range: KeyRange,
+    first: i64,
+    last: i64,
+}
 
-    fn of_part(keys: &[i64]) -> Option<Self> {
-        let &first = keys.first()?;
+impl Seen {
+    /// Of some keys, if there are any.
+    pub(super) fn of(keys: &[i64]) -> Option<Self> {
+        let (&first, &last) = (keys.first()?, keys.last()?);
         // Separate folds, each of which the compiler turns into vector instructions.
         let (min, max) =
             keys.iter().fold((first, first), |(min, max), &key| (min.min(key), max.max(key)));
         let falls = keys.windows(2).map(|pair| usize::from(pair[0] > pair[1])).sum();
-        Some(Self { min, max, falls })
+        Some(Self { range: KeyRange { min, max, falls }, first, last })
     }
 
+    /// Of these keys and those that follow them.
+    pub(super) fn and(self, behind: Self) -> Self {
+        let (a, b) = (self.range, behind.range);
+        let range = KeyRange {
+            min: a.min.min(b.min),
+            max: a.max.max(b.max),
+            falls: a.falls + b.falls + usize::from(self.last > behind.first),
+        };
+        Self { range, first: self.first, last: behind.last }
+    }
+
+    /// Of all pieces of the keys, in their order.
+    pub(super) fn all(pieces: impl IntoIterator<Item = Option<Self>>) -> Option<KeyRange> {
+        pieces.into_iter().flatten().reduce(Self::and).map(|it| it.range)
+    }
+}
+
+impl KeyRange {
     /// How many keys there are from the least to the greatest, if a table of them is in proportion to `rows`. As many `tables`
     /// have some of the keys each, dealt by a hash: so many rows together make a range as dense as one table of all would.
     pub(super) fn span(self, rows: usize, tables: usize) -> Option<usize> {
@@ -141,8 +144,7 @@ impl DirectTable {
         }
         let slot = |key| place(key, range.min);
         let by_key = fill_unique(keys, &slot, span, team)?;
-        let bitmap = bitmap_of(&by_key, team)?;
-        let distinct: usize = bitmap.iter().map(|it| it.count_ones() as usize).sum();
+        let (bitmap, distinct) = bitmap_of(&by_key, team)?;
         let rows = if distinct == keys.len() {
             Rows::Unique(by_key)
         } else {
@@ -158,8 +160,7 @@ impl DirectTable {
             return Ok(Self { min: range.min, bitmap, ranks: Some(ranks), rows });
         }
         let bitmap = bitmap_of_keys(keys, range.min, span, team)?;
-        let mut ranks = team.workspace().spread().zeroed(bitmap.len())?;
-        let distinct = ranks_of(level(), &bitmap, 0, &mut ranks);
+        let (ranks, distinct) = ranks_of_all(&bitmap, team)?;
         let slot = |key| {
             let place = place(key, range.min);
             let before = bitmap[place / 64] & ((1 << (place % 64)) - 1);
@@ -186,13 +187,30 @@ impl DirectTable {
     }
 }
 
-fn zeroed(len: usize, team: &dyn Team) -> SqlResult<Placed<AtomicU32>> {
-    Ok(team.workspace().spread().atomics(len)?)
+/// For each word of a bitmap the bits before it, and how many there are.
+fn ranks_of_all(bitmap: &[u64], team: &dyn Team) -> SqlResult<(Placed<u32>, usize)> {
+    let piece = piece_rows(bitmap.len(), team.width() * 2);
+    let mut counts = vec![0; bitmap.len().div_ceil(piece)];
+    let mut pieces = Pieces::new();
+    for (count, words) in counts.iter_mut().zip(bitmap.chunks(piece)) {
+        let sum = |words: &[u64]| words.iter().map(|it| it.count_ones() as usize).sum();
+        pieces.add(words.len(), move || *count = sum(words));
+    }
+    pieces.run(team)?;
+    let mut ranks: Placed<u32> = unspecified(bitmap.len(), team)?;
+    let (mut pieces, mut before) = (Pieces::new(), 0);
+    for ((ranks, words), count) in ranks.chunks_mut(piece).zip(bitmap.chunks(piece)).zip(counts) {
+        let first = before as u32;
+        pieces.add(words.len(), move || _ = ranks_of(level(), words, first, ranks));
+        before += count;
+    }
+    pieces.run(team)?;
+    Ok((ranks, before))
 }
 
 /// A bit for each key that is there, set by all workers at once; keys that rise share most of their writes.
 fn bitmap_of_keys(keys: &[i64], min: i64, span: usize, team: &dyn Team) -> SqlResult<Placed<u64>> {
-    let words: Placed<AtomicU64> = team.workspace().spread().atomics(span.div_ceil(64))?;
+    let words: Placed<AtomicU64> = shared(zeros(span.div_ceil(64), team)?);
     let piece = piece_rows(keys.len(), team.width() * 4);
     let mut pieces = Pieces::new();
     for keys in keys.chunks(piece) {
@@ -222,7 +240,7 @@ fn fill_unique(
     slots: usize,
     team: &dyn Team,
 ) -> SqlResult<Placed<u32>> {
-    let rows = zeroed(slots, team)?;
+    let rows: Placed<AtomicU32> = shared(zeros(slots, team)?);
     let piece = piece_rows(keys.len(), team.width() * 4);
     let mut pieces = Pieces::new();
     for (index, keys) in keys.chunks(piece).enumerate() {
@@ -237,22 +255,26 @@ fn fill_unique(
     Ok(plain(rows))
 }
 
-fn bitmap_of(rows: &[u32], team: &dyn Team) -> SqlResult<Placed<u64>> {
-    let mut bitmap = team.workspace().spread().zeroed(rows.len().div_ceil(64))?;
+/// A bit for each place that is taken, and how many are.
+fn bitmap_of(rows: &[u32], team: &dyn Team) -> SqlResult<(Placed<u64>, usize)> {
+    let mut bitmap: Placed<u64> = unspecified(rows.len().div_ceil(64), team)?;
     let piece = piece_rows(rows.len(), team.width() * 4);
+    let mut counts = vec![0; rows.len().div_ceil(piece)];
     let mut pieces = Pieces::new();
-    for (words, rows) in bitmap.chunks_mut(piece / 64).zip(rows.chunks(piece)) {
+    let parts = bitmap.chunks_mut(piece / 64).zip(rows.chunks(piece)).zip(&mut counts);
+    for ((words, rows), count) in parts {
         pieces.add(rows.len(), move || {
             for (word, rows) in words.iter_mut().zip(rows.chunks(64)) {
                 *word = rows
                     .iter()
                     .enumerate()
                     .fold(0, |word, (bit, &row)| word | u64::from(row != 0) << bit);
+                *count += word.count_ones() as usize;
             }
         });
     }
     pieces.run(team)?;
-    Ok(bitmap)
+    Ok((bitmap, counts.into_iter().sum()))
 }
 
 /// Runs by counting sort.
@@ -263,7 +285,7 @@ fn counted_runs(
     team: &dyn Team,
 ) -> SqlResult<Rows> {
     // A slot is counted one place on, so that the sum up to a place is the start of its run.
-    let counts = zeroed(slots + 1, team)?;
+    let counts: Placed<AtomicU32> = shared(zeros(slots + 1, team)?);
     let piece = piece_rows(keys.len(), team.width() * 4);
     let mut pieces = Pieces::new();
     for keys in keys.chunks(piece) {
@@ -275,17 +297,10 @@ fn counted_runs(
         });
     }
     pieces.run(team)?;
-    let mut starts = plain(counts);
-    let mut total = 0;
-    for start in starts.iter_mut() {
-        total += *start;
-        *start = total;
-    }
     // Scattering moves a copy of the starts to the ends.
-    let mut from = starts.iter();
-    let next = || AtomicU32::new(from.next().copied().unwrap_or_default());
-    let cursors = team.workspace().spread().filled(starts.len(), next)?;
-    let rows = zeroed(keys.len(), team)?;
+    let (starts, cursors) = starts_of(plain(counts), team)?;
+    let cursors: Placed<AtomicU32> = shared(cursors);
+    let rows: Placed<AtomicU32> = shared(unspecified(keys.len(), team)?);
     let mut pieces = Pieces::new();
     for (index, keys) in keys.chunks(piece).enumerate() {
         let (cursors, rows) = (&cursors, &rows);
@@ -298,4 +313,30 @@ fn counted_runs(
     }
     pieces.run(team)?;
     Ok(Rows::Runs { starts, rows: Some(plain(rows)) })
+}
+
+/// The sums of counts up to each of them, twice.
+fn starts_of(mut counts: Placed<u32>, team: &dyn Team) -> SqlResult<(Placed<u32>, Placed<u32>)> {
+    let piece = piece_rows(counts.len(), team.width() * 2);
+    let mut sums = vec![0u32; counts.len().div_ceil(piece)];
+    let mut pieces = Pieces::new();
+    for (sum, counts) in sums.iter_mut().zip(counts.chunks(piece)) {
+        pieces.add(counts.len(), move || *sum = counts.iter().sum());
+    }
+    pieces.run(team)?;
+    let mut copies: Placed<u32> = unspecified(counts.len(), team)?;
+    let (mut pieces, mut before) = (Pieces::new(), 0);
+    for ((counts, copies), sum) in counts.chunks_mut(piece).zip(copies.chunks_mut(piece)).zip(sums)
+    {
+        let mut total = before;
+        pieces.add(counts.len(), move || {
+            for (count, copy) in counts.iter_mut().zip(copies) {
+                total += *count;
+                (*count, *copy) = (total, total);
+            }
+        });
+        before += sum;
+    }
+    pieces.run(team)?;
+    Ok((counts, copies))
 }

@@ -1,15 +1,15 @@
 //! P-HYPER's hash table (4.1): a tagged directory of exactly the right size, chains through a vector, and the keys by
 //! column. Probed a batch at a time: all heads first, so that their cache misses overlap, then rounds over what is left.
 
-use memory::Placed;
+use memory::{Placed, shared};
 use stdx::sync::atomic::AtomicU64;
 use stdx::tagged::{self, Directory};
 use types::SqlResult;
 
 use super::hash::{START, hash_word};
 use super::key::{KeyColumn, KeySlice};
-use super::parallel::{Pieces, piece_rows};
 use super::{NO_ROW, Pairs};
+use crate::pieces::{Pieces, piece_rows, unspecified, zeros};
 use crate::Team;
 
 /// A hash table over rows 0 to n of some key columns.
@@ -46,12 +46,9 @@ impl HashTable {
         unique: bool,
         team: &dyn Team,
     ) -> SqlResult<Self> {
-        let workspace = team.workspace();
-        let scratch = workspace.spread();
-        let buckets = scratch.filled(tagged::buckets_for(rows), || AtomicU64::new(0))?;
-        let directory = Directory::over(buckets);
-        let mut next = scratch.zeroed(rows)?;
-        let mut hashes = scratch.filled(if is_word(&keys) { 0 } else { rows }, || START)?;
+        let directory = Directory::over(shared(zeros(tagged::buckets_for(rows), team)?));
+        let mut next: Placed<u32> = unspecified(rows, team)?;
+        let mut hashes: Placed<u64> = unspecified(if is_word(&keys) { 0 } else { rows }, team)?;
         let piece = piece_rows(rows, team.width() * 8);
         let mut pieces = Pieces::new();
         let mut parts = hashes.chunks_mut(piece);
@@ -229,6 +226,7 @@ fn insert(
         }
         return;
     }
+    hashes.fill(START);
     for key in keys {
         key.slice().combine_into(start..start + next.len(), hashes);
     }

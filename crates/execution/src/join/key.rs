@@ -7,11 +7,11 @@ use stdx::sync::Arc;
 use storage::Column;
 use types::SqlResult;
 
+use super::columns::Out;
 use super::dictionary::dictionary_len;
 use super::hash::{combine, combine_bytes, float_bits};
-use super::parallel::Pieces;
-use super::stored::{StoredText, concatenate, mismatch};
-use crate::{ColumnShape, Representation, TextVector, Values, Vector};
+use super::stored::StoredText;
+use crate::{ColumnShape, Representation, TextVector, Values};
 
 /// What the values of a key are, by the build side; the probe side is brought to it.
 #[derive(Clone)]
@@ -38,6 +38,17 @@ impl KeyDomain {
                 Self::Dictionary(column.clone())
             }
             Representation::Codes(_) | Representation::Text => Self::Text,
+        }
+    }
+
+    /// Whether these may be values of it.
+    pub(super) fn has(&self, values: &Values) -> bool {
+        match self {
+            Self::Integer => matches!(values, Values::I64(_) | Values::Bool(_)),
+            Self::Float => matches!(values, Values::F64(_)),
+            Self::Wide => matches!(values, Values::I128(_)),
+            Self::Dictionary(_) => matches!(values, Values::Codes(_)),
+            Self::Text => matches!(values, Values::Text(_)),
         }
     }
 
@@ -81,40 +92,25 @@ pub(super) fn write_words(from: &Values, out: &mut [i64]) {
 }
 
 impl KeyColumn {
-    /// A column of the right size for the vectors, still without its values.
+    /// A column of so many rows, whose texts have so many bytes, still without its values.
     pub(super) fn sized(
         domain: &KeyDomain,
-        parts: &[Arc<Vector>],
+        (rows, bytes): (usize, usize),
         scratch: &Scratch,
     ) -> SqlResult<Self> {
-        let rows = parts.iter().map(|it| it.values.len()).sum();
-        let fits = |values: &Values| match domain {
-            KeyDomain::Integer => matches!(values, Values::I64(_) | Values::Bool(_)),
-            KeyDomain::Float => matches!(values, Values::F64(_)),
-            KeyDomain::Wide => matches!(values, Values::I128(_)),
-            KeyDomain::Dictionary(_) => matches!(values, Values::Codes(_)),
-            KeyDomain::Text => matches!(values, Values::Text(_)),
-        };
-        if let Some(part) = parts.iter().find(|it| !fits(&it.values)) {
-            return Err(mismatch("a key", &part.values));
-        }
         Ok(match domain {
-            KeyDomain::Text => Self::Text(StoredText::sized(parts, scratch)?),
-            KeyDomain::Wide => Self::Wide(scratch.zeroed(rows)?),
-            _ => Self::Words(scratch.zeroed(rows)?),
+            KeyDomain::Text => Self::Text(StoredText::sized(rows, bytes, scratch)?),
+            KeyDomain::Wide => Self::Wide(scratch.unspecified(rows)?),
+            _ => Self::Words(scratch.unspecified(rows)?),
         })
     }
 
-    /// Adds the pieces of work that fill this from the vectors it was sized for.
-    pub(super) fn fill<'a>(&'a mut self, parts: &'a [Arc<Vector>], pieces: &mut Pieces<'a>) {
+    /// Where its values are written.
+    pub(super) fn out(&mut self) -> Out<'_> {
         match self {
-            Self::Words(out) => concatenate(out, parts, pieces, write_words),
-            Self::Wide(out) => concatenate(out, parts, pieces, |from, out| {
-                if let Values::I128(from) = from {
-                    out.copy_from_slice(from);
-                }
-            }),
-            Self::Text(out) => out.fill(parts, pieces),
+            Self::Words(out) => Out::Words(out),
+            Self::Wide(out) => Out::I128(out),
+            Self::Text(out) => out.out(),
         }
     }
 

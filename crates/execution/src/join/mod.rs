@@ -5,7 +5,7 @@
 //! of a join"): an array indexed by key for dense integers, with a bitmap for mere existence, else the tagged lock-free
 //! table. Keys of the probe side are brought to the form of the build side per batch, so no structure knows SQL types.
 //!
-//! Reading order: `build` (sink) with `chunk`, `table` with `direct` and `hashed`, `build_side`, `probe_key` with `known`,
+//! Reading order: `build` (sink) with `chunk` and `columns`, `table` with `direct` and `hashed`, `build_side`, `probe_key` with `known`,
 //! `lookup`, `probe` and `operator`, `extremes` with `comparison`, `rows`, `fetch`, `sent` (rows that go to the node of
 //! their key), `spilled` (what does not fit).
 //!
@@ -15,6 +15,7 @@
 mod build;
 mod build_side;
 mod chunk;
+mod columns;
 mod comparison;
 mod dictionary;
 mod direct;
@@ -28,7 +29,6 @@ mod known;
 mod lookup;
 mod operator;
 mod packing;
-mod parallel;
 mod probe;
 mod probe_key;
 mod rising;

@@ -4,9 +4,9 @@
 use memory::Placed;
 use types::SqlResult;
 
-use super::direct::KeyRange;
+use super::direct::{KeyRange, Seen};
 use super::key::{KeyColumn, KeySlice};
-use super::parallel::{Pieces, piece_rows};
+use crate::pieces::{Pieces, piece_rows, unspecified};
 use crate::Team;
 
 /// How keys are put together.
@@ -23,51 +23,53 @@ struct Part {
 }
 
 impl Packing {
-    /// For the keys of all build rows, of which there is at least one; `None` for a single key, when a key is no word,
-    /// or when 63 bits do not do.
-    pub(super) fn of(keys: &[KeyColumn], team: &dyn Team) -> SqlResult<Option<Self>> {
-        let mut parts = Vec::with_capacity(keys.len());
+    /// For keys that range over this; `None` for a single key, when a key is no word, or when 63 bits do not do.
+    pub(super) fn of(ranges: &[Option<KeyRange>]) -> Option<Self> {
+        let mut parts = Vec::with_capacity(ranges.len());
         let mut factor = 1u64;
-        if keys.len() < 2 {
-            return Ok(None);
+        if ranges.len() < 2 {
+            return None;
         }
-        for key in keys {
-            let KeyColumn::Words(words) = key else { return Ok(None) };
-            let Some(range) = KeyRange::of(words, team)? else { return Ok(None) };
+        for range in ranges {
+            let range = (*range)?;
             let most = range.max.wrapping_sub(range.min) as u64;
             parts.push(Part { min: range.min, most, factor });
             let product = most.checked_add(1).and_then(|it| factor.checked_mul(it));
-            match product.filter(|&it| it <= i64::MAX as u64) {
-                Some(product) => factor = product,
-                None => return Ok(None),
-            }
+            factor = product.filter(|&it| it <= i64::MAX as u64)?;
         }
-        Ok(Some(Self { parts }))
+        Some(Self { parts })
     }
 
-    /// The keys of all build rows.
-    pub(super) fn pack_all(&self, keys: &[KeyColumn], team: &dyn Team) -> SqlResult<Placed<i64>> {
+    /// The keys of all build rows, and what they range over.
+    pub(super) fn pack_all(
+        &self,
+        keys: &[KeyColumn],
+        team: &dyn Team,
+    ) -> SqlResult<(Placed<i64>, Option<KeyRange>)> {
         let columns: Vec<KeySlice<'_>> = keys.iter().map(KeyColumn::slice).collect();
         let rows = match columns.first() {
             Some(KeySlice::Words(words)) => words.len(),
             _ => 0,
         };
-        let mut packed = team.workspace().spread().zeroed(rows)?;
-        let piece = piece_rows(rows, team.slots() * 4);
+        let mut packed: Placed<i64> = unspecified(rows, team)?;
+        let piece = piece_rows(rows, team.width() * 4);
+        let mut seen = vec![None; rows.div_ceil(piece)];
         let mut pieces = Pieces::new();
-        for (index, out) in packed.chunks_mut(piece).enumerate() {
+        for ((index, out), seen) in packed.chunks_mut(piece).enumerate().zip(&mut seen) {
             let columns = &columns;
             let rows = index * piece..index * piece + out.len();
             pieces.add(rows.len(), move || {
+                out.fill(0);
                 for (part, column) in self.parts.iter().zip(columns) {
                     if let KeySlice::Words(words) = column {
                         part.add(&words[rows.clone()], out);
                     }
                 }
+                *seen = Seen::of(out);
             });
         }
         pieces.run(team)?;
-        Ok(packed)
+        Ok((packed, Seen::all(seen)))
     }
 
     /// The value of one of the keys in a word.

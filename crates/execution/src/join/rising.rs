@@ -6,7 +6,7 @@ use std::ops::Range;
 use memory::Placed;
 use types::SqlResult;
 
-use super::parallel::{Pieces, piece_rows};
+use crate::pieces::{Pieces, piece_rows, unspecified};
 use crate::Team;
 use crate::leveled::{level, ranks_of};
 
@@ -37,9 +37,7 @@ struct Piece {
 impl Rising {
     /// Of keys that never fall, from `min` on, within a range of `span` keys.
     pub(super) fn new(keys: &[i64], min: i64, span: usize, team: &dyn Team) -> SqlResult<Self> {
-        let workspace = team.workspace();
-        let scratch = workspace.spread();
-        let mut bitmap: Placed<u64> = scratch.zeroed(span.div_ceil(64))?;
+        let mut bitmap: Placed<u64> = unspecified(span.div_ceil(64), team)?;
         let mut pieces = cut(keys, min, bitmap.len(), piece_rows(keys.len(), team.width() * 4));
         let mut work = Pieces::new();
         let mut rest = bitmap.as_mut_slice();
@@ -51,9 +49,9 @@ impl Rising {
         }
         work.run(team)?;
         let distinct: usize = pieces.iter().map(|it| it.keys).sum();
-        let mut ranks: Placed<u32> = scratch.zeroed(bitmap.len())?;
+        let mut ranks: Placed<u32> = unspecified(bitmap.len(), team)?;
         let mut starts = match distinct < keys.len() {
-            true => Some(scratch.zeroed(distinct + 1)?),
+            true => Some(unspecified(distinct + 1, team)?),
             false => None,
         };
         let mut work = Pieces::new();
@@ -96,8 +94,9 @@ fn cut(keys: &[i64], min: i64, words: usize, piece: usize) -> Vec<Piece> {
     pieces
 }
 
-/// Sets the bits of keys in words of which the first has this number; gives how many different ones there are.
+/// Sets the bits of keys, and no others, in words of which the first has this number; gives how many different ones there are.
 fn mark(keys: &[i64], min: i64, first: usize, own: &mut [u64]) -> usize {
+    own.fill(0);
     let (mut word, mut bits, mut count) = (first, 0, 0);
     let mut before = None;
     for &key in keys {

@@ -1,11 +1,11 @@
 //! Columns of the build side after all batches have been put one after the other; rows are found by `u32`.
 
 use memory::{Placed, Scratch};
-use stdx::sync::Arc;
 use types::{SqlError, SqlResult};
 
 use super::NO_ROW;
-use super::parallel::{PIECE_ROWS, Pieces};
+use super::columns::{Out, TextOut};
+use crate::pieces::{PIECE_ROWS, Pieces, piece_rows, unspecified};
 use crate::scan::Leaving;
 use crate::scan::decode::Rows::Places;
 use crate::{Bitmap, ColumnShape, Representation, Team, TextVector, Values, Vector};
@@ -64,49 +64,14 @@ impl StoredText {
         }
     }
 
-    /// Room for the texts of these vectors.
-    pub(super) fn sized(parts: &[Arc<Vector>], scratch: &Scratch) -> SqlResult<Self> {
-        let (mut rows, mut bytes) = (0, 0);
-        for part in parts {
-            let text = texts(part)?;
-            rows += text.len();
-            bytes += text.bytes.len();
-        }
-        Ok(Self { ends: scratch.zeroed(rows)?, bytes: scratch.zeroed(bytes)? })
+    /// Room for so many texts of so many bytes together.
+    pub(super) fn sized(rows: usize, bytes: usize, scratch: &Scratch) -> SqlResult<Self> {
+        Ok(Self { ends: scratch.unspecified(rows)?, bytes: scratch.unspecified(bytes)? })
     }
 
-    /// Adds the pieces of work that fill this from the vectors it was sized for.
-    pub(super) fn fill<'a>(&'a mut self, parts: &'a [Arc<Vector>], pieces: &mut Pieces<'a>) {
-        let (mut ends, mut bytes) = (self.ends.as_mut_slice(), self.bytes.as_mut_slice());
-        let mut base = 0;
-        for group in groups(parts) {
-            let group_texts = || group.iter().filter_map(|it| texts(it).ok());
-            let rows = group_texts().map(TextVector::len).sum();
-            let size: usize = group_texts().map(|it| it.bytes.len()).sum();
-            let (group_ends, rest_ends) = ends.split_at_mut(rows);
-            let (group_bytes, rest_bytes) = bytes.split_at_mut(size);
-            (ends, bytes) = (rest_ends, rest_bytes);
-            let start = base;
-            base += size as u64;
-            pieces.add(rows, move || {
-                let (mut row, mut byte) = (0, 0);
-                for text in group.iter().filter_map(|it| texts(it).ok()) {
-                    group_bytes[byte..byte + text.bytes.len()].copy_from_slice(&text.bytes);
-                    for (to, &end) in group_ends[row..].iter_mut().zip(&text.ends) {
-                        *to = start + byte as u64 + u64::from(end);
-                    }
-                    row += text.len();
-                    byte += text.bytes.len();
-                }
-            });
-        }
-    }
-}
-
-fn texts(vector: &Vector) -> SqlResult<&TextVector> {
-    match &vector.values {
-        Values::Text(it) => Ok(it),
-        other => Err(mismatch("text", other)),
+    /// Where they are written.
+    pub(super) fn out(&mut self) -> Out<'_> {
+        Out::Text(TextOut { ends: &mut self.ends, bytes: &mut self.bytes, base: 0 })
     }
 }
 
@@ -123,47 +88,11 @@ pub(super) fn mismatch(wanted: &str, values: &Values) -> SqlError {
     SqlError::internal(format!("a join met a vector of {found} in place of {wanted}"))
 }
 
-/// Cuts vectors into groups of at least [`PIECE_ROWS`] rows.
-fn groups(parts: &[Arc<Vector>]) -> Vec<&[Arc<Vector>]> {
-    let mut groups = Vec::new();
-    let (mut start, mut rows) = (0, 0);
-    for (index, part) in parts.iter().enumerate() {
-        rows += part.values.len();
-        if rows >= PIECE_ROWS * 4 || index + 1 == parts.len() {
-            groups.push(&parts[start..=index]);
-            (start, rows) = (index + 1, 0);
-        }
-    }
-    groups
-}
-
-/// Adds the pieces of work that write the vectors one after the other into `out`, each by `copy`.
-pub(super) fn concatenate<'a, T: Send>(
-    mut out: &'a mut [T],
-    parts: &'a [Arc<Vector>],
-    pieces: &mut Pieces<'a>,
-    copy: fn(&Values, &mut [T]),
-) {
-    for group in groups(parts) {
-        let rows = group.iter().map(|it| it.values.len()).sum();
-        let (piece, rest) = out.split_at_mut(rows);
-        out = rest;
-        pieces.add(rows, move || {
-            let mut start = 0;
-            for part in group {
-                let end = start + part.values.len();
-                copy(&part.values, &mut piece[start..end]);
-                start = end;
-            }
-        });
-    }
-}
-
 /// Appends the first `rows` bits of `from` (all set when `None`) at bit `start` of zeroed words.
-fn append_bits(words: &mut [u64], start: usize, from: Option<&Bitmap>, rows: usize) {
+pub(super) fn append_bits(words: &mut [u64], start: usize, from: Option<&[u64]>, rows: usize) {
     for index in 0..rows.div_ceil(64) {
         let bits = (rows - index * 64).min(64);
-        let word = from.map_or(u64::MAX, |it| it.0[index]) & (u64::MAX >> (64 - bits));
+        let word = from.map_or(u64::MAX, |it| it[index]) & (u64::MAX >> (64 - bits));
         let (at, shift) = ((start + index * 64) / 64, (start + index * 64) % 64);
         words[at] |= word << shift;
         if shift + bits > 64 {
@@ -172,46 +101,52 @@ fn append_bits(words: &mut [u64], start: usize, from: Option<&Bitmap>, rows: usi
     }
 }
 
-fn join_validity(parts: &[Arc<Vector>], scratch: &Scratch) -> SqlResult<Option<Placed<u64>>> {
-    if parts.iter().all(|it| it.validity.is_none()) {
-        return Ok(None);
-    }
-    let rows: usize = parts.iter().map(|it| it.values.len()).sum();
-    let mut map = scratch.zeroed(rows.div_ceil(64))?;
-    let mut start = 0;
-    for part in parts {
-        append_bits(&mut map, start, part.validity.as_ref(), part.values.len());
-        start += part.values.len();
-    }
-    Ok(Some(map))
-}
-
 #[inline]
 fn is_set(words: &[u64], row: usize) -> bool {
     words[row / 64] >> (row % 64) & 1 == 1
 }
 
 impl Stored {
-    /// A column of the right size for the vectors, still without its values.
+    /// A column of so many rows, whose texts have so many bytes, still without its values.
     pub(super) fn sized(
         shape: &ColumnShape,
-        parts: &[Arc<Vector>],
+        (rows, bytes): (usize, usize),
         scratch: &Scratch,
     ) -> SqlResult<Self> {
-        let rows = parts.iter().map(|it| it.values.len()).sum();
         let values = match &shape.representation {
-            Representation::Codes(_) => StoredValues::Codes(scratch.zeroed(rows)?),
-            Representation::I64 => StoredValues::I64(scratch.zeroed(rows)?),
-            Representation::I128 => StoredValues::I128(scratch.zeroed(rows)?),
-            Representation::F64 => StoredValues::F64(scratch.zeroed(rows)?),
+            Representation::Codes(_) => StoredValues::Codes(scratch.unspecified(rows)?),
+            Representation::I64 => StoredValues::I64(scratch.unspecified(rows)?),
+            Representation::I128 => StoredValues::I128(scratch.unspecified(rows)?),
+            Representation::F64 => StoredValues::F64(scratch.unspecified(rows)?),
             Representation::Bool => StoredValues::Bool(scratch.zeroed(rows)?),
-            Representation::Text => StoredValues::Text(StoredText::sized(parts, scratch)?),
+            Representation::Text => StoredValues::Text(StoredText::sized(rows, bytes, scratch)?),
         };
-        let stored = Self { values, validity: join_validity(parts, scratch)? };
-        match parts.iter().find(|it| !stored.fits(&it.values)) {
-            Some(part) => Err(mismatch("another representation", &part.values)),
-            None => Ok(stored),
-        }
+        Ok(Self { values, validity: None })
+    }
+
+    /// Whether the values of a shape are stored as texts.
+    pub(super) fn is_text(shape: &ColumnShape) -> bool {
+        matches!(shape.representation, Representation::Text)
+    }
+
+    /// Where its values are written.
+    pub(super) fn out(&mut self) -> SqlResult<Out<'_>> {
+        Ok(match &mut self.values {
+            StoredValues::Codes(out) => Out::Codes(out),
+            StoredValues::I64(out) => Out::I64(out),
+            StoredValues::I128(out) => Out::I128(out),
+            StoredValues::F64(out) => Out::F64(out),
+            StoredValues::Bool(out) => Out::Bool(out),
+            StoredValues::Text(out) => out.out(),
+            StoredValues::InParts(_) => {
+                return Err(SqlError::internal("rows that stay where they are cannot be written"));
+            }
+        })
+    }
+
+    /// Notes which rows are not NULL, by a bit for each.
+    pub(super) fn set_validity(&mut self, bits: Placed<u64>) {
+        self.validity = Some(bits);
     }
 
     /// The rows of a column, by their numbers over all parts: of each part how it leaves a scan, and the number of its first
@@ -222,11 +157,16 @@ impl Stored {
 
     /// The same rows in another order.
     pub(super) fn in_order(self, order: &[u32], team: &dyn Team) -> SqlResult<Self> {
-        let workspace = team.workspace();
-        let scratch = workspace.spread();
-        let mut sorted = self.alike(order, scratch)?;
+        let mut values = self.alike(team.workspace().spread())?;
+        let mut validity: Option<Placed<u64>> = match &self.validity {
+            None => None,
+            Some(from) => Some(unspecified(from.len(), team)?),
+        };
         let mut pieces = Pieces::new();
-        match (&self.values, &mut sorted.values) {
+        if let (Some(from), Some(to)) = (&self.validity, &mut validity) {
+            pick_bits(from, order, to, team.width() * 4, &mut pieces);
+        }
+        match (&self.values, &mut values) {
             (StoredValues::Codes(from), StoredValues::Codes(to)) => {
                 pick_into(from, order, to, &mut pieces);
             }
@@ -246,48 +186,24 @@ impl Stored {
             _ => return Err(SqlError::internal("rows that stay where they are have an order")),
         }
         pieces.run(team)?;
-        Ok(sorted)
-    }
-
-    /// Room for the values of these rows, with which of them are not NULL.
-    fn alike(&self, rows: &[u32], scratch: &Scratch) -> SqlResult<Self> {
-        let values = match &self.values {
-            StoredValues::Codes(it) => StoredValues::Codes(scratch.zeroed(it.len())?),
-            StoredValues::I64(it) => StoredValues::I64(scratch.zeroed(it.len())?),
-            StoredValues::I128(it) => StoredValues::I128(scratch.zeroed(it.len())?),
-            StoredValues::F64(it) => StoredValues::F64(scratch.zeroed(it.len())?),
-            StoredValues::Bool(it) => StoredValues::Bool(scratch.zeroed(it.len())?),
-            StoredValues::Text(it) => StoredValues::Text(StoredText {
-                ends: scratch.zeroed(it.ends.len())?,
-                bytes: scratch.zeroed(it.bytes.len())?,
-            }),
-            StoredValues::InParts(_) => {
-                return Err(SqlError::internal("rows that stay where they are have an order"));
-            }
-        };
-        let validity = match &self.validity {
-            None => None,
-            Some(from) => {
-                let mut bits = scratch.zeroed(from.len())?;
-                for (row, &was) in rows.iter().enumerate() {
-                    bits[row / 64] |= u64::from(is_set(from, was as usize)) << (row % 64);
-                }
-                Some(bits)
-            }
-        };
         Ok(Self { values, validity })
     }
 
-    fn fits(&self, values: &Values) -> bool {
-        matches!(
-            (&self.values, values),
-            (StoredValues::Codes(_), Values::Codes(_))
-                | (StoredValues::I64(_), Values::I64(_))
-                | (StoredValues::I128(_), Values::I128(_))
-                | (StoredValues::F64(_), Values::F64(_))
-                | (StoredValues::Bool(_), Values::Bool(_))
-                | (StoredValues::Text(_), Values::Text(_))
-        )
+    /// Room for as many values.
+    fn alike(&self, scratch: &Scratch) -> SqlResult<StoredValues> {
+        Ok(match &self.values {
+            StoredValues::Codes(it) => StoredValues::Codes(scratch.unspecified(it.len())?),
+            StoredValues::I64(it) => StoredValues::I64(scratch.unspecified(it.len())?),
+            StoredValues::I128(it) => StoredValues::I128(scratch.unspecified(it.len())?),
+            StoredValues::F64(it) => StoredValues::F64(scratch.unspecified(it.len())?),
+            StoredValues::Bool(it) => StoredValues::Bool(scratch.zeroed(it.len())?),
+            StoredValues::Text(it) => {
+                StoredValues::Text(StoredText::sized(it.ends.len(), it.bytes.len(), scratch)?)
+            }
+            StoredValues::InParts(_) => {
+                return Err(SqlError::internal("rows that stay where they are have an order"));
+            }
+        })
     }
 
     /// The values where they are in one piece.
@@ -303,28 +219,6 @@ impl Stored {
     /// Whether a row is not NULL; of a column that is not a stored one.
     pub(super) fn is_valid(&self, row: usize) -> bool {
         self.validity.as_ref().is_none_or(|it| is_set(it, row))
-    }
-
-    /// Adds the pieces of work that fill this from the vectors it was sized for.
-    pub(super) fn fill<'a>(&'a mut self, parts: &'a [Arc<Vector>], pieces: &mut Pieces<'a>) {
-        macro_rules! fill {
-            ($out:expr, $kind:path) => {
-                concatenate($out, parts, pieces, |from, out| {
-                    if let $kind(from) = from {
-                        out.copy_from_slice(from);
-                    }
-                })
-            };
-        }
-        match &mut self.values {
-            StoredValues::Codes(out) => fill!(out, Values::Codes),
-            StoredValues::I64(out) => fill!(out, Values::I64),
-            StoredValues::I128(out) => fill!(out, Values::I128),
-            StoredValues::F64(out) => fill!(out, Values::F64),
-            StoredValues::Bool(out) => fill!(out, Values::Bool),
-            StoredValues::Text(out) => out.fill(parts, pieces),
-            StoredValues::InParts(_) => {}
-        }
     }
 
     /// The values of rows; NULL where the row is [`NO_ROW`], which is looked for only when `outer`.
@@ -408,6 +302,25 @@ fn by_part(parts: &[(u32, Leaving)], rows: &[u32], outer: bool) -> Vec<(usize, V
     places.into_iter().enumerate().filter(|it| !it.1.is_empty()).collect()
 }
 
+/// Adds the pieces of work that write the bits of rows, about so many of them.
+fn pick_bits<'a>(
+    from: &'a [u64],
+    rows: &'a [u32],
+    to: &'a mut [u64],
+    most: usize,
+    pieces: &mut Pieces<'a>,
+) {
+    let piece = piece_rows(rows.len(), most);
+    for (to, rows) in to.chunks_mut(piece / 64).zip(rows.chunks(piece)) {
+        pieces.add(rows.len(), move || {
+            for (word, rows) in to.iter_mut().zip(rows.chunks(64)) {
+                let bit = |(at, row): (usize, &u32)| u64::from(is_set(from, *row as usize)) << at;
+                *word = rows.iter().enumerate().map(bit).fold(0, |word, bit| word | bit);
+            }
+        });
+    }
+}
+
 /// Adds the pieces of work that write the values of rows.
 fn pick_into<'a, T: Copy + Send + Sync>(
     from: &'a [T],
@@ -449,7 +362,7 @@ mod tests {
         let mut map = Bitmap::filled(total, false);
         let mut start = 0;
         for (rows, bits) in &parts {
-            append_bits(&mut map.0, start, bits.as_ref(), *rows);
+            append_bits(&mut map.0, start, bits.as_ref().map(|it| &it.0[..]), *rows);
             start += rows;
         }
         let mut row = 0;

@@ -1,7 +1,7 @@
 //! The finished build side: its rows by column, and the structure that finds rows by key.
 
 use bitpack::bitmap;
-use memory::{Placed, Scratch, Workspace};
+use memory::{Placed, Scratch, Workspace, shared};
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Arc, OnceLock};
 use stdx::tagged::Directory;
@@ -16,6 +16,7 @@ use super::key::{KeyColumn, KeyDomain};
 use super::packing::Packing;
 use super::row_numbers::RowNumbers;
 use super::stored::Stored;
+use crate::pieces::{Pieces, piece_rows, unspecified, zeros};
 use crate::{Layout, Team, Vector};
 
 /// Which structure finds rows by key.
@@ -114,6 +115,8 @@ pub(super) struct Columns {
     pub(super) null_keys: u64,
     pub(super) domains: Vec<KeyDomain>,
     pub(super) keys: Vec<KeyColumn>,
+    /// Of each key that is words, what they range over.
+    pub(super) ranges: Vec<Option<KeyRange>>,
     pub(super) payload: Vec<Stored>,
     pub(super) layout: Layout,
     pub(super) unique: bool,
@@ -135,16 +138,16 @@ impl JoinTable {
         (structure, tables): (Structure, usize),
         team: &dyn Team,
     ) -> SqlResult<Self> {
-        let Columns { rows, keyed, null_keys, domains, keys, payload, layout, unique } = columns;
-        let packing = if keyed > 0 { Packing::of(&keys, team)? } else { None };
-        let keys = match &packing {
-            Some(packing) => vec![KeyColumn::Words(packing.pack_all(&keys, team)?)],
-            None => keys,
-        };
-        let range = match (domains.as_slice(), keys.as_slice()) {
-            ([domain], [KeyColumn::Words(_)]) if !domain.is_integral() => None,
-            (_, [KeyColumn::Words(words)]) => KeyRange::of(words, team)?,
-            _ => None,
+        let Columns { rows, keyed, null_keys, domains, keys, ranges, payload, layout, unique } =
+            columns;
+        let packing = Packing::of(&ranges);
+        let (keys, range) = match (&packing, &domains[..], &ranges[..]) {
+            (Some(packing), _, _) => {
+                let (packed, range) = packing.pack_all(&keys, team)?;
+                (vec![KeyColumn::Words(packed)], range)
+            }
+            (None, [domain], [range]) if domain.is_integral() => (keys, *range),
+            _ => (keys, None),
         };
         let mut finder = if domains.is_empty() {
             Finder::Everything
@@ -157,7 +160,7 @@ impl JoinTable {
             Finder::Direct(table) => put_in_order(payload, table, (rows, range), team)?,
             _ => payload,
         };
-        let matched = unmatched(rows, &team.workspace())?;
+        let matched = shared(zeros((rows as usize).div_ceil(64), team)?);
         let values = domains.iter().map(|_| OnceLock::new()).collect();
         Ok(Self {
             rows,
@@ -185,7 +188,8 @@ impl JoinTable {
         layout: Layout,
         workspace: &Workspace,
     ) -> SqlResult<Self> {
-        let matched = unmatched(rows, workspace)?;
+        // A bit for each row, none of them set.
+        let matched = workspace.spread().atomics((rows as usize).div_ceil(64))?;
         Ok(Self {
             rows,
             keyed: rows,
@@ -366,11 +370,6 @@ impl JoinTable {
     }
 }
 
-/// A bit for each row, none of them set.
-fn unmatched(rows: u32, workspace: &Workspace) -> SqlResult<Placed<AtomicU64>> {
-    Ok(workspace.spread().atomics((rows as usize).div_ceil(64))?)
-}
-
 /// What is stored of rows, in the order of their keys where a table wants that, with those without a key behind.
 fn put_in_order(
     payload: Vec<Stored>,
@@ -379,11 +378,19 @@ fn put_in_order(
     team: &dyn Team,
 ) -> SqlResult<Vec<Stored>> {
     let Some(order) = range.and_then(|it| table.take_order(it)) else { return Ok(payload) };
-    let mut rows: Placed<u32> = team.workspace().spread().zeroed(rows as usize)?;
-    for (place, row) in rows.iter_mut().enumerate() {
-        *row = order.get(place).map_or(place as u32, |it| it - 1);
+    let mut all: Placed<u32> = unspecified(rows as usize, team)?;
+    let piece = piece_rows(all.len(), team.width() * 2);
+    let mut pieces = Pieces::new();
+    for (index, rows) in all.chunks_mut(piece).enumerate() {
+        let (order, places) = (&order, (index * piece)..);
+        pieces.add(rows.len(), move || {
+            for (row, place) in rows.iter_mut().zip(places) {
+                *row = order.get(place).map_or(place as u32, |it| it - 1);
+            }
+        });
     }
-    let order = rows;
+    pieces.run(team)?;
+    let order = all;
     payload.into_iter().map(|it| it.in_order(&order, team)).collect()
 }
 

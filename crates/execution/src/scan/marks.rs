@@ -1,8 +1,9 @@
 //! Rows that are known to pass a test: a bit for each, block by block, by whichever worker has made it. Tests that several
-//! scans make (`repeated`) and those that are made before a scan (`ahead`) leave them.
+//! scans make (`repeated`) and those that are made before a scan (`ahead`) leave them. The bits of a block are memory of who
+//! leaves them, so that nobody has to make room for all before.
 
 use bitpack::bitmap;
-use stdx::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use stdx::sync::OnceLock;
 use storage::BLOCK_ROWS;
 
 /// Words of a block.
@@ -11,20 +12,31 @@ const BLOCK_WORDS: usize = BLOCK_ROWS / 64;
 /// The rows of a table that pass a test, as far as they are known: block by block.
 pub struct Marks {
     rows: usize,
-    words: Vec<AtomicU64>,
-    /// How many rows of each block pass, and whether that is known.
-    known: Vec<(AtomicU32, AtomicBool)>,
+    /// By block, once that is known.
+    known: Vec<OnceLock<Passed>>,
     /// Whether the test is made before the scan, where its columns lie.
     ahead: bool,
+}
+
+/// The rows of a block that pass.
+struct Passed {
+    count: u32,
+    /// A bit for each row of the block; empty where none passes.
+    words: Box<[u64]>,
+}
+
+impl Passed {
+    /// No row.
+    fn none() -> Self {
+        Self { count: 0, words: Box::default() }
+    }
 }
 
 impl Marks {
     /// Of a test of so many rows that several scans make.
     pub(super) fn new(rows: usize) -> Self {
-        let unknown = |_| (AtomicU32::new(0), AtomicBool::new(false));
-        let known = (0..rows.div_ceil(BLOCK_ROWS)).map(unknown).collect();
-        let words = (0..rows.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        Self { rows, words, known, ahead: false }
+        let known = (0..rows.div_ceil(BLOCK_ROWS)).map(|_| OnceLock::new()).collect();
+        Self { rows, known, ahead: false }
     }
 
     /// Of a test that is made before the scan.
@@ -39,46 +51,43 @@ impl Marks {
 
     /// The share of the rows of a block that pass; `None` while it is not known.
     pub(super) fn share(&self, block: usize) -> Option<f64> {
-        let (passed, known) = &self.known[block];
         let rows = BLOCK_ROWS.min(self.rows - block * BLOCK_ROWS);
-        let is_known = known.load(Ordering::Acquire);
-        is_known.then(|| f64::from(passed.load(Ordering::Relaxed)) / rows as f64)
+        self.known[block].get().map(|it| f64::from(it.count) / rows as f64)
     }
 
     /// Says that no row of a block passes, whatever the test would say: another one leaves none.
     pub(super) fn rule_out(&self, block: usize) {
-        self.known[block].1.store(true, Ordering::Release);
+        self.known[block].get_or_init(Passed::none);
     }
 
-    /// The words of a whole block; `None` for other ranges of rows.
-    fn block(&self, start: usize, rows: usize) -> Option<(&(AtomicU32, AtomicBool), &[AtomicU64])> {
+    /// What is known of a whole block; `None` for other ranges of rows.
+    fn block(&self, start: usize, rows: usize) -> Option<&OnceLock<Passed>> {
         let whole = start.is_multiple_of(BLOCK_ROWS)
             && rows == BLOCK_ROWS.min(self.rows.checked_sub(start)?)
             && rows > 0;
-        let words = start / 64..(start + rows).div_ceil(64);
-        whole.then(|| (&self.known[start / BLOCK_ROWS], &self.words[words]))
+        whole.then(|| &self.known[start / BLOCK_ROWS])
     }
 
     /// Sets (or, with `and`, keeps) the bits of the rows that pass; tells whether they are known.
     pub(super) fn load(&self, start: usize, rows: usize, out: &mut [u64], and: bool) -> bool {
-        let Some((known, words)) = self.block(start, rows) else { return false };
-        // Whoever sees the flag sees the words that were written before it.
-        if !known.1.load(Ordering::Acquire) {
-            return false;
+        let Some(passed) = self.block(start, rows).and_then(OnceLock::get) else { return false };
+        if passed.words.is_empty() {
+            out[..rows.div_ceil(64)].fill(0);
         }
-        for (out, word) in out.iter_mut().zip(words) {
-            *out = word.load(Ordering::Relaxed) & if and { *out } else { u64::MAX };
+        for (out, word) in out.iter_mut().zip(&passed.words) {
+            *out = word & if and { *out } else { u64::MAX };
         }
         true
     }
 
     /// Keeps the bits of the rows that pass, if they are those of a whole block.
     pub(super) fn store(&self, start: usize, rows: usize, found: &[u64]) {
-        let Some((known, words)) = self.block(start, rows) else { return };
-        debug_assert!(words.len() <= BLOCK_WORDS);
-        words.iter().zip(found).for_each(|(word, &it)| word.store(it, Ordering::Relaxed));
-        known.0.store(bitmap::count(found) as u32, Ordering::Relaxed);
-        known.1.store(true, Ordering::Release);
+        let Some(known) = self.block(start, rows) else { return };
+        debug_assert!(found.len() <= BLOCK_WORDS);
+        known.get_or_init(|| {
+            let count = bitmap::count(found) as u32;
+            Passed { count, words: if count > 0 { found.into() } else { Box::default() } }
+        });
     }
 }
 

@@ -95,13 +95,13 @@ impl ScanSource {
         let (mut parts, mut blocks_skipped) = (Vec::new(), 0);
         let (mut predicates, mut residuals) = (0, 0);
         let is_asked = |it: &Part| of_key.as_ref().is_none_or(|of| of.contains(&it.number()));
-        let make = |part: &Part| match is_asked(part) {
-            true => PartScan::new(scan, part, &shapes, states, repeated).map(Some),
+        let make = |part: &Part, team: Option<&dyn Fn() -> QueryTeam>| match is_asked(part) {
+            true => PartScan::new(scan, part, &shapes, (states, repeated, team)).map(Some),
             false => Ok(None),
         };
         let all = match team.filter(|_| takes_long(scan, &table)) {
-            Some(team) => made_by(&team(), table.parts(), &make)?,
-            None => table.parts().iter().map(make).collect(),
+            Some(team) => made_by(&team(), table.parts(), &|part| make(part, None))?,
+            None => table.parts().iter().map(|part| make(part, team)).collect(),
         };
         for (part, found) in table.parts().iter().zip(all) {
             let found = found?;

@@ -18,6 +18,7 @@ use crate::expression::Compiled;
 use crate::join::{BuildSide, KeyFilter};
 use crate::sort::Cutoff;
 use crate::states::States;
+use crate::team::QueryTeam;
 use crate::{ColumnShape, ItemRead, Layout, Representation, Vector, WorkContext};
 
 /// What is scanned of a part.
@@ -53,16 +54,18 @@ pub(super) struct Residual {
     pub condition: Compiled,
 }
 
+/// What the tests of a part are made of: what was built before, what other scans leave, and who makes them, if that is to be
+/// many.
+type MadeOf<'a> = (&'a States<'a>, &'a Repeated, Option<&'a dyn Fn() -> QueryTeam>);
+
 impl PartScan {
     pub(super) fn new(
         scan: &Scan,
         part: &Part,
         shapes: &Layout,
-        states: &States<'_>,
-        repeated: &Repeated,
+        made_of: MadeOf<'_>,
     ) -> SqlResult<Self> {
-        let view =
-            |columns: &[Arc<Column>]| View::new(scan, part, columns, shapes, states, repeated);
+        let view = |columns: &[Arc<Column>]| View::new(scan, part, columns, shapes, made_of);
         let own = view(&part.columns)?;
         let copy = |it: &storage::Replica| Ok((it.nodes.clone(), view(&it.columns)?));
         let copies = part.replicas().iter().map(copy).collect::<SqlResult<_>>()?;
@@ -148,8 +151,7 @@ impl View {
         part: &Part,
         columns: &[Arc<Column>],
         shapes: &Layout,
-        states: &States<'_>,
-        repeated: &Repeated,
+        (states, repeated, team): MadeOf<'_>,
     ) -> SqlResult<Self> {
         let mut view = Self::of_columns(scan, part, columns, shapes);
         let position = scan.columns.iter().position(|it| it.index() == columns.len());
@@ -173,7 +175,7 @@ impl View {
             let build = states.table(transfer.build)?;
             let filters = filters_of(build, transfer, part)?;
             if let Some(filters) = filters.filter(|it| !it.is_empty()) {
-                let found = CodePredicate::from_keys(&columns[transfer.column], &filters);
+                let found = CodePredicate::from_keys(&columns[transfer.column], &filters, team)?;
                 let pays = |it: &CodePredicate| it.share() <= PARTIAL_KEY_SHARE_MAX;
                 let found = found.filter(|it| build.has_one_key() || pays(it));
                 predicates.extend(found.map(|it| it.kept(repeated.transfer(scan, part, transfer))));

@@ -1,7 +1,10 @@
 //! Conditions on the codes of a column (P-HANA 5.2): ranges and sets of codes, tested on packed codes and on zones.
 //! How they are made of SQL conditions is in `predicate_of`.
 
+use std::ops::Deref;
+
 use bitpack::{Comparison, Operand, bitmap};
+use memory::Placed;
 use stdx::sync::Arc;
 use storage::{CodeRange, Column, Deletions, Encoding, Zone};
 
@@ -9,6 +12,26 @@ use crate::WorkContext;
 use crate::lookups::Lookup;
 use crate::scan::marks::Marks;
 use crate::traffic::{Item, Place};
+
+/// A bit for each code of a column.
+pub enum CodeBits {
+    /// From the heap.
+    Few(Vec<u64>),
+    /// In memory of the query, as many workers made them.
+    Many(Placed<u64>),
+}
+
+impl Deref for CodeBits {
+    type Target = [u64];
+
+    #[inline]
+    fn deref(&self) -> &[u64] {
+        match self {
+            Self::Few(it) => it,
+            Self::Many(it) => it,
+        }
+    }
+}
 
 /// A condition on the codes of one or two columns of a table.
 pub enum CodePredicate {
@@ -37,7 +60,7 @@ pub enum CodePredicate {
         /// The column.
         column: Arc<Column>,
         /// A bit per code.
-        codes: Vec<u64>,
+        codes: CodeBits,
         /// Least code with its bit set.
         low: u32,
         /// Greatest code with its bit set.
@@ -105,6 +128,12 @@ impl CodePredicate {
             *last &= bitmap::tail_mask(values);
         }
         let count = bitmap::count(&codes);
+        Self::from_bits(column, CodeBits::Few(codes), count)
+    }
+
+    /// As [`Self::from_set`], of so many codes; a bit for each that there may be.
+    pub(super) fn from_bits(column: &Arc<Column>, codes: CodeBits, count: usize) -> Self {
+        let values = column.code_count();
         let Some(low) = bitmap::iter(&codes).next() else { return Self::Never };
         let last_word = codes.iter().rposition(|&it| it != 0).unwrap_or(0);
         let high = last_word * 64 + 63 - codes[last_word].leading_zeros() as usize;

@@ -12,10 +12,13 @@ use storage::{CodeRange, Column, Dictionary, Encoding};
 use types::{DataType, SqlResult, Value};
 
 use super::decode::{code_batch, code_shape};
-use super::predicate::CodePredicate;
+use super::predicate::{CodeBits, CodePredicate};
 use crate::expression::Compiled;
 use crate::join::KeyFilter;
+use crate::pieces::{Pieces, piece_rows, unspecified};
 use crate::states::States;
+use crate::team::QueryTeam;
+use crate::Team;
 
 /// Codes up to which a condition is decided per code, unless the table has fewer rows.
 const CODES_MAX: usize = 1 << 22;
@@ -25,6 +28,10 @@ const COMBINED_MAX: usize = 8;
 
 /// Codes up to which the keys of a hash table become a set of codes (8 MiB) and not only a range.
 const CODES_MARKED_MAX: u64 = 1 << 26;
+
+/// Codes from which on the set of those that a hash table has is made by all workers (256 KiB of bits): fewer take less than
+/// waking them.
+const SHARED_CODES_MIN: u64 = 1 << 21;
 
 impl CodePredicate {
     /// Turns a conjunct into a code predicate if its columns allow. `columns` are those of the scan.
@@ -130,12 +137,57 @@ impl CodePredicate {
         Ok(Some(Self::from_set(column, codes)))
     }
 
-    /// The rows whose key is in one of some hash tables.
-    pub fn from_keys(column: &Arc<Column>, tables: &[KeyFilter<'_>]) -> Option<Self> {
-        let filled = || tables.iter().filter(|it| it.rows > 0);
-        if filled().next().is_none() {
+    /// The rows whose key is in one of some hash tables; a `team` makes a large set of codes, if there is one.
+    pub(super) fn from_keys(
+        column: &Arc<Column>,
+        tables: &[KeyFilter<'_>],
+        team: Option<&dyn Fn() -> QueryTeam>,
+    ) -> SqlResult<Option<Self>> {
+        let filled: Vec<&KeyFilter<'_>> = tables.iter().filter(|it| it.rows > 0).collect();
+        if let ([only], Encoding::Offset { min }, Some(team)) =
+            (&filled[..], &column.encoding, team)
+            && let Some(words) = only.bitmap
+            && (SHARED_CODES_MIN..=CODES_MARKED_MAX).contains(&(column.code_count() as u64))
+        {
+            let from = i128::from(*min) - i128::from(only.min);
+            return Self::from_bitmap(column, (words, from), &team()).map(Some);
+        }
+        Ok(Self::from_few_keys(column, &filled))
+    }
+
+    /// The codes whose bit is set in the bitmap of a table, in which that of code 0 has a place, be it before its first.
+    fn from_bitmap(
+        column: &Arc<Column>,
+        (words, from): (&[u64], i128),
+        team: &QueryTeam,
+    ) -> SqlResult<Self> {
+        let values = column.code_count();
+        let mut codes = unspecified(bitmap::words_for(values), team)?;
+        let piece = piece_rows(codes.len(), team.width() * 2);
+        let mut counts = vec![0; codes.len().div_ceil(piece)];
+        let mut pieces = Pieces::new();
+        for ((index, out), count) in codes.chunks_mut(piece).enumerate().zip(&mut counts) {
+            let start = index * piece;
+            let holds_last = start + out.len() == bitmap::words_for(values);
+            pieces.add(out.len(), move || {
+                shift_bits(words, from + start as i128 * 64, out);
+                if let Some(last) = out.last_mut().filter(|_| holds_last) {
+                    *last &= bitmap::tail_mask(values);
+                }
+                *count = bitmap::count(out);
+            });
+        }
+        pieces.run(team)?;
+        let count = counts.into_iter().sum();
+        Ok(Self::from_bits(column, CodeBits::Many(codes), count))
+    }
+
+    /// As [`Self::from_keys`], of tables with rows.
+    fn from_few_keys(column: &Arc<Column>, filled: &[&KeyFilter<'_>]) -> Option<Self> {
+        if filled.is_empty() {
             return Some(Self::Never);
         }
+        let filled = || filled.iter().copied();
         let base = match &column.encoding {
             Encoding::Offset { min } => *min,
             Encoding::Dictionary(dictionary @ Dictionary::Int(_)) => {

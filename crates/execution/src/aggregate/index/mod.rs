@@ -11,8 +11,8 @@ mod sorted_runs;
 
 use super::key::{KeyLayout, Keys, same_format};
 use super::tuning::{
-    ARRAY_BITS_MAX, BYPASS_TABLES, DENSE_BITS_MAX, DENSE_GROUPS_MIN, DENSE_SLOTS_PER_GROUP_MAX,
-    ROWS_PER_GROUP_MIN, SMALL_ARRAY_BITS_MAX,
+    ARRAY_BITS_MAX, BYPASS_TABLES, DENSE_BITS_MAX, DENSE_GROUPS_MIN, DENSE_ROWS_PER_SLOT_MIN,
+    DENSE_SLOTS_PER_GROUP_MAX, ROWS_PER_GROUP_MIN, SMALL_ARRAY_BITS_MAX,
 };
 
 pub use sorted_runs::ranges_of_runs;
@@ -68,12 +68,14 @@ impl GroupIndex {
     }
 
     /// An empty index of groups that will be merged with those of other indexes, so that here a key may have several.
-    /// `expected` is how many groups there will be in all.
-    pub fn for_merging(layout: &KeyLayout, expected: f64) -> Self {
+    /// `groups` is how many there will be in all, and `rows` how many rows come here, if that is known.
+    pub fn for_merging(layout: &KeyLayout, (groups, rows): (f64, Option<f64>)) -> Self {
         match layout.word_bits() {
             Some(bits) if bits > SMALL_ARRAY_BITS_MAX => {
                 let slots = (1u64 << bits.min(63)) as f64;
-                let is_filled = expected * DENSE_SLOTS_PER_GROUP_MAX >= slots;
+                // Each worker has all slots, be its share of the rows small or large.
+                let is_filled = groups * DENSE_SLOTS_PER_GROUP_MAX >= slots
+                    && rows.is_none_or(|it| it >= slots * DENSE_ROWS_PER_SLOT_MIN);
                 let pays = bits <= ARRAY_BITS_MAX || bits <= DENSE_BITS_MAX && is_filled;
                 let index = Self::with(Strategy::Sorted(SortedRuns::new()), layout);
                 Self { dense_bits: pays.then_some(bits), ..index }

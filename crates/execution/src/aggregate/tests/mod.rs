@@ -66,7 +66,8 @@ impl Query {
         let arguments = (0..layout.len()).map(compile).collect();
         // As a planner would that knows of no key that comes twice.
         let rows: usize = batches.iter().map(|it| it.rows).sum();
-        let mut sink = AggregateSink::new(keys, arguments, specs, slots)?.expecting(rows as f64);
+        let mut sink =
+            AggregateSink::new(keys, arguments, specs, slots)?.expecting(rows as f64, None);
         if let Some(condition) = having {
             sink = sink.having(condition, types::Zone::utc());
         }
