@@ -7,7 +7,7 @@ use types::{SqlError, SqlResult, SqlState, names};
 
 use crate::column::column;
 use crate::constraint::Constraints;
-use crate::data_types::of_times;
+use crate::data_types::without_fields;
 use crate::design::{ColumnAlteration, RuleChange, TableChange};
 use crate::interval_fields::fields_of_type;
 use crate::keys;
@@ -121,7 +121,7 @@ fn column_change(column: String, change: AlterColumnOperation) -> SqlResult<Rule
         AlterColumnOperation::SetDataType { data_type, using, had_set: _ } => {
             let fields = fields_of_type(&data_type);
             let (data_type, type_name) = match fields {
-                Some(_) => (of_times(&data_type)?, None),
+                Some(_) => (without_fields(&data_type)?, None),
                 None => TypeName::read(&data_type)?,
             };
             let using = using.map(|it| it.to_string());

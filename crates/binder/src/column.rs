@@ -4,7 +4,7 @@ use sqlparser::ast;
 use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::column_definition::{ColumnDefinition, Generation, Numbering};
-use crate::data_types::of_times;
+use crate::data_types::without_fields;
 use crate::interval_fields::fields_of_type;
 use crate::syntax::{ident, unsupported};
 use crate::user_types::TypeName;
@@ -88,7 +88,7 @@ fn type_of(
     generation: Option<Generation>,
 ) -> SqlResult<(DataType, Option<TypeName>)> {
     if fields_of_type(&column.data_type).is_some() {
-        return Ok((of_times(&column.data_type)?, None));
+        return Ok((without_fields(&column.data_type)?, None));
     }
     match generation.is_some() && rewrite::has_no_type(column) {
         true => Ok((DataType::Null, None)),

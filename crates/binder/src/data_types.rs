@@ -4,6 +4,7 @@ use sqlparser::ast;
 use types::structs::{Field, StructType};
 use types::{DataType, EnumType, SqlError, SqlResult, SqlState, Whole, names};
 
+use crate::interval_fields::limits;
 use crate::struct_words::{KEY, VALUE};
 use crate::syntax::{ident, unsupported};
 
@@ -90,11 +91,11 @@ pub(crate) fn data_type_with(sql: &ast::DataType, find: FindType<'_>) -> SqlResu
             let message = format!("syntax error: the type {sql} takes no such number");
             return Err(SqlError::new(SqlState::SYNTAX, message));
         }
-        Sql::Decimal(it) | Sql::Numeric(it) | Sql::Dec(it) => return decimal(it),
+        Sql::Decimal(it) | Sql::Numeric(it) | Sql::Dec(it) => return decimal(it, sql),
         Sql::Date => DataType::Date,
         Sql::Timestamp(None | Some(6), _)
         | Sql::Time(None | Some(6), _)
-        | Sql::Interval { fields: None, precision: None | Some(6) } => of_times(sql)?,
+        | Sql::Interval { fields: None, precision: None | Some(6) } => without_fields(sql)?,
         Sql::Uuid => DataType::Uuid,
         Sql::Bytea | Sql::Blob(None) => DataType::Bytea,
         Sql::JSON => DataType::Json,
@@ -122,8 +123,9 @@ pub(crate) fn data_type_with(sql: &ast::DataType, find: FindType<'_>) -> SqlResu
     })
 }
 
-/// A type of times or of intervals, whatever fields and digits it says ([`crate::interval_fields::fields_of_type`]).
-pub(crate) fn of_times(sql: &ast::DataType) -> SqlResult<DataType> {
+/// A type of times, of intervals or of numbers, whatever fields and digits it says
+/// ([`crate::interval_fields::fields_of_type`]).
+pub(crate) fn without_fields(sql: &ast::DataType) -> SqlResult<DataType> {
     use ast::DataType as Sql;
     use ast::TimezoneInfo::{None, Tz, WithTimeZone, WithoutTimeZone};
     Ok(match sql {
@@ -131,6 +133,7 @@ pub(crate) fn of_times(sql: &ast::DataType) -> SqlResult<DataType> {
         Sql::Timestamp(_, WithTimeZone | Tz) => DataType::TimestampTz,
         Sql::Time(_, None | WithoutTimeZone) => DataType::Time,
         Sql::Interval { .. } => DataType::Interval,
+        Sql::Decimal(_) | Sql::Numeric(_) | Sql::Dec(_) => DataType::Numeric,
         other => return Err(unsupported(format!("the type {other}")).with_hint(TYPES)),
     })
 }
@@ -287,7 +290,7 @@ pub(crate) fn type_name(sql: &ast::DataType) -> Option<String> {
     if let Some(name) = made_type(sql) {
         return Some(names::bare(&name));
     }
-    let data_type = of_times(sql).or_else(|_| data_type(sql)).ok()?;
+    let data_type = data_type(sql).or_else(|_| without_fields(sql)).ok()?;
     let name = match data_type.element().unwrap_or(data_type) {
         DataType::Null | DataType::Array(_) => return None,
         DataType::Struct(_) => "struct",
@@ -318,21 +321,17 @@ pub(crate) fn type_name(sql: &ast::DataType) -> Option<String> {
     Some(name.to_owned())
 }
 
-fn decimal(info: &ast::ExactNumberInfo) -> SqlResult<DataType> {
+fn decimal(info: &ast::ExactNumberInfo, sql: &ast::DataType) -> SqlResult<DataType> {
     let (precision, scale) = match info {
         ast::ExactNumberInfo::None => return Ok(DataType::Numeric),
         ast::ExactNumberInfo::Precision(precision) => (*precision, 0),
         ast::ExactNumberInfo::PrecisionAndScale(precision, scale) => (*precision, *scale),
     };
-    match (u8::try_from(precision), u8::try_from(scale)) {
-        (Ok(precision @ 1..=38), Ok(scale)) if scale <= precision => {
-            Ok(DataType::Decimal { precision, scale })
-        }
-        _ => Err(SqlError::new(
-            SqlState::INVALID_PARAMETER,
-            format!(
-                "DECIMAL({precision},{scale}) must have 1 to 38 digits, and no more after the point than in all"
-            ),
+    match (limits(sql)?, u8::try_from(precision), u8::try_from(scale)) {
+        (None, Ok(precision), Ok(scale)) => Ok(DataType::Decimal { precision, scale }),
+        _ => Err(unsupported(format!("the type {sql}")).with_hint(
+            "columns of tables and casts have it; elsewhere a type of numbers has 1 to 38 digits, and no more behind the \
+             point than in all",
         )),
     }
 }

@@ -3,6 +3,7 @@
 use sqlparser::ast::{self, DateTimeField, IntervalFields};
 use types::numeric::interval::Interval;
 use types::numeric::interval_text::{self, Fields, Unit};
+use types::numeric::number::Limits;
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::syntax::unsupported;
@@ -25,7 +26,7 @@ pub(crate) fn fields(it: &ast::Interval) -> SqlResult<Fields> {
         (Some(unit), None) => Some((unit, unit)),
         _ => None,
     };
-    Ok(Fields { range, digits: digits.map(|it| it.min(6) as u8) })
+    Ok(Fields { range, digits: digits.map(|it| it.min(6) as u8), ..Fields::default() })
 }
 
 /// Two fields, if SQL lets one be followed by the other.
@@ -43,12 +44,32 @@ fn syntax(message: impl Into<String>) -> SqlError {
     SqlError::new(SqlState::SYNTAX, message)
 }
 
-/// The fields of a type of intervals, and the digits of one of times; nothing where none are said, and for other types.
+/// The digits of a type of numbers, where they are not those of a DECIMAL.
+pub(crate) fn limits(data_type: &ast::DataType) -> SqlResult<Option<Limits>> {
+    use ast::DataType as Sql;
+    let (Sql::Decimal(said) | Sql::Numeric(said) | Sql::Dec(said)) = data_type else {
+        return Ok(None);
+    };
+    let (precision, scale) = match said {
+        ast::ExactNumberInfo::None => return Ok(None),
+        ast::ExactNumberInfo::Precision(precision) => (*precision, 0),
+        ast::ExactNumberInfo::PrecisionAndScale(precision, scale) => (*precision, *scale),
+    };
+    let limits = Limits::new(precision, scale)?;
+    let is_decimal = precision <= 38 && (0..=precision as i64).contains(&scale);
+    Ok((!is_decimal).then_some(limits))
+}
+
+/// The fields of a type of intervals, the digits of one of times, and those of a number that is no DECIMAL; nothing where none
+/// are said, and for other types.
 pub(crate) fn fields_of_type(data_type: &ast::DataType) -> Option<Fields> {
     // More digits than there are mean all.
     let said = |it: &u64| (*it).min(6) as u8;
     if let ast::DataType::Timestamp(precision, _) | ast::DataType::Time(precision, _) = data_type {
-        return precision.as_ref().map(|it| Fields { range: None, digits: Some(said(it)) });
+        return precision.as_ref().map(|it| Fields { digits: Some(said(it)), ..Fields::default() });
+    }
+    if let Some(number) = limits(data_type).ok().flatten() {
+        return Some(Fields { number: Some(number), ..Fields::default() });
     }
     let ast::DataType::Interval { fields, precision } = data_type else { return None };
     let range = fields.as_ref().map(|it| match it {
@@ -67,7 +88,7 @@ pub(crate) fn fields_of_type(data_type: &ast::DataType) -> Option<Fields> {
         IntervalFields::MinuteToSecond => (Unit::Minute, Unit::Second),
     });
     let digits = precision.as_ref().map(said);
-    (range.is_some() || digits.is_some()).then_some(Fields { range, digits })
+    (range.is_some() || digits.is_some()).then_some(Fields { range, digits, ..Fields::default() })
 }
 
 /// The hours ahead of UTC that `SET TIME ZONE INTERVAL '..'` says.

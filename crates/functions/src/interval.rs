@@ -89,7 +89,7 @@ pub(crate) fn fit(call: &Call<'_>) -> SqlResult<ArrayRef> {
     map(call, |row| {
         let range = Unit::of_field(units.value(row)).map(|it| (it, it));
         let digits = u8::try_from(digits.at(row)).ok();
-        Fields { range, digits }.fit(intervals.at(row))
+        Fields { range, digits, ..Fields::default() }.fit(intervals.at(row))
     })
 }
 

@@ -6,7 +6,6 @@
 //!
 //! What differs from PostgreSQL, knowingly:
 //!
-//! - sqrt, exp, ln, log, log10 and power of exact numbers are DOUBLE PRECISION, where its numeric keeps more digits.
 //! - `extract` gives DECIMAL(10,0), with six digits after the point for epoch, second and julian, three for milliseconds.
 //! - Numbers and places in texts may be BIGINT; `round` and `trunc` take a float and digits, as DuckDB's do.
 //! - upper, lower and initcap follow Unicode's full mappings, as PostgreSQL's collation pg_unicode_fast does.

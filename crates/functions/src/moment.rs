@@ -27,7 +27,7 @@ const ROUNDED_FROM: i64 = 946_684_800 * MICROS_PER_SECOND;
 /// A point of time or a time of day with so many digits of seconds.
 pub(crate) fn fit(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let digits = call.integers(1)?;
-    let fields = |row| Fields { range: None, digits: u8::try_from(digits.at(row)).ok() };
+    let fields = |row| Fields { digits: u8::try_from(digits.at(row)).ok(), ..Fields::default() };
     if call.result == DataType::Time {
         let times = call.primitive::<Int64Type>(0)?;
         return call.map::<Int64Type>(|row| Ok(fields(row).round(times.value(row))));

@@ -74,6 +74,7 @@ const UNNAMED: &[Function] = &[
     Function::ConcatOperator,
     Function::DivideInterval,
     Function::FitInterval,
+    Function::FitNumber,
     Function::FitTime,
     Function::IntervalDays,
     Function::IntervalKey,

@@ -4,7 +4,7 @@ use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{ArrayRef, StringArray};
 use plan::Function;
 use types::numeric::Arithmetic;
-use types::numeric::number::{self, Number};
+use types::numeric::number::{self, Limits, Number};
 use types::{DataType, SqlResult};
 
 use crate::call::Call;
@@ -12,14 +12,25 @@ use crate::error::{invalid, out_of_range};
 
 const NUMERIC: DataType = DataType::Numeric;
 
-/// The signature of a call of which an argument is a number of any scale and all are exact; `None` of any other.
+/// The signature of a call of which an argument is a number of any scale, or becomes one, and all are exact; `None` of any other.
 pub(crate) fn signature(
     function: Function,
     arguments: &[DataType],
 ) -> Option<(Vec<DataType>, DataType)> {
     use Function as F;
     let exact = |it: &DataType| it.is_exact() || matches!(it, DataType::Numeric | DataType::Null);
-    if function != F::TrimScale && !arguments.contains(&NUMERIC) || !arguments.iter().all(exact) {
+    let is_one = |it: &DataType| match it {
+        DataType::Numeric => true,
+        // What has digits without end has as many as PostgreSQL gives it.
+        DataType::Decimal { .. } => {
+            matches!(
+                function,
+                F::Sqrt | F::Exp | F::Ln | F::Log | F::Log10 | F::Power | F::TrimScale
+            )
+        }
+        _ => matches!(function, F::TrimScale),
+    };
+    if !arguments.iter().any(is_one) || !arguments.iter().all(exact) {
         return None;
     }
     let whole = |at: usize| arguments[at].is_integer() || arguments[at] == DataType::Null;
@@ -31,6 +42,7 @@ pub(crate) fn signature(
             (&[NUMERIC, NUMERIC], NUMERIC)
         }
         (F::SeriesLength, 3) => (&[NUMERIC, NUMERIC, NUMERIC], DataType::BigInt),
+        (F::FitNumber, 3) => (&[NUMERIC, DataType::BigInt, DataType::BigInt], NUMERIC),
         (F::Scale | F::MinScale, 1) => (&[NUMERIC], DataType::Integer),
         (F::WidthBucket, 4) if whole(3) => {
             (&[NUMERIC, NUMERIC, NUMERIC, DataType::BigInt], DataType::Integer)
@@ -45,7 +57,7 @@ pub(crate) fn kernel(call: &Call<'_>) -> Option<SqlResult<ArrayRef>> {
     use Function as F;
     let takes = match call.function {
         F::Scale | F::MinScale | F::WidthBucket | F::IsZero | F::SeriesLength => call.is_text(0),
-        F::TrimScale => true,
+        F::TrimScale | F::FitNumber => true,
         F::Abs
         | F::Sign
         | F::Ceil
@@ -66,6 +78,7 @@ pub(crate) fn kernel(call: &Call<'_>) -> Option<SqlResult<ArrayRef>> {
     };
     takes.then(|| match call.function {
         F::TrimScale => trimmed(call),
+        F::FitNumber => fitted(call),
         F::Scale | F::MinScale => scales(call),
         F::WidthBucket => buckets(call),
         F::SeriesLength => series(call),
@@ -85,6 +98,16 @@ fn at(texts: &StringArray, row: usize) -> SqlResult<Number> {
 fn trimmed(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let numbers = call.texts(0)?;
     call.map_texts(|row, out| out.push(number::key_of(numbers.value(row))))
+}
+
+/// A number as a type of so many digits holds it.
+fn fitted(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let (numbers, precisions, scales) = (call.texts(0)?, call.integers(1)?, call.integers(2)?);
+    call.map_texts(|row, out| {
+        let precision = u64::try_from(precisions.at(row)).unwrap_or(0);
+        let limits = Limits::new(precision, scales.at(row))?;
+        out.push(&limits.fit(&at(numbers, row)?)?.held()?)
+    })
 }
 
 fn single(call: &Call<'_>) -> SqlResult<ArrayRef> {

@@ -599,6 +599,8 @@ functions! {
     FitInterval = "fit_interval",
     /// A point of time or a time of day as a type with digits holds it: time, digits of seconds.
     FitTime = "fit_time",
+    /// A number as a NUMERIC of so many digits, and so many of them behind the point, holds it.
+    FitNumber = "fit_number",
     /// A time of day plus an interval: the operator.
     AddToTime = "add_to_time",
     /// Thirty days as a month.

@@ -179,10 +179,13 @@ fn rules(columns: usize) -> Arc<Rules> {
         generated: vec![types::Generated { column: ColumnId(2), is_stored: true }],
         domains: vec![types::DomainColumn { column: ColumnId(1), domain: "s.d".into() }],
         fields: vec![
-            FieldsColumn { column: ColumnId(2), fields: Fields { range: None, digits: Some(3) } },
+            FieldsColumn {
+                column: ColumnId(2),
+                fields: Fields { digits: Some(3), ..Fields::default() },
+            },
             FieldsColumn {
                 column: ColumnId(4),
-                fields: Fields { range: Some((Unit::Day, Unit::Second)), digits: None },
+                fields: Fields { range: Some((Unit::Day, Unit::Second)), ..Fields::default() },
             },
         ],
     });

@@ -153,7 +153,7 @@ impl<'a> Binder<'a> {
             return Err(at(SqlError::new(SqlState::SYNTAX, message), digits));
         };
         let time = self.invoke(function, Vec::new(), whole)?;
-        self.fitted(time, Fields { range: None, digits: Some(said.min(6) as u8) })
+        self.fitted(time, Fields { digits: Some(said.min(6) as u8), ..Fields::default() })
     }
 
     /// A call of a function of bound arguments, or of what PostgreSQL's catalog tells.

@@ -27,7 +27,7 @@ impl<'a> Binder<'a> {
             return self.registered(Registered::Type, operand, whole);
         }
         if let Some(fields) = crate::interval_fields::fields_of_type(data_type) {
-            let to = crate::data_types::of_times(data_type).map_err(|it| at(it, whole))?;
+            let to = crate::data_types::without_fields(data_type).map_err(|it| at(it, whole))?;
             if to == DataType::Interval && failing == Failing::Raises {
                 return self.cast_to_interval(operand, fields, whole);
             }

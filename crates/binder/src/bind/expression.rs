@@ -7,7 +7,7 @@ use sqlparser::ast::{self, Ident};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
-use super::coercion::plain;
+use super::coercion::{fold_cast, plain};
 use super::errors::{Name, ambiguous, at, no_column, suggested, unsupported};
 use super::failing::Failing;
 use super::literal::truth;
@@ -277,7 +277,12 @@ impl<'a> Binder<'a> {
             let of = bound.data_type;
             return Err(super::comparison::no_operator(&sign, DataType::Null, of, whole));
         }
-        self.invoke(function, vec![bound], whole)
+        let operand = match function {
+            // PostgreSQL has these signs of floats alone.
+            Function::Sqrt | Function::Cbrt => fold_cast(bound, DataType::Double),
+            _ => bound,
+        };
+        self.invoke(function, vec![operand], whole)
     }
 
     fn binary_operator(

@@ -79,9 +79,14 @@ impl<'a> Binder<'a> {
         self.fitted(value, fields)
     }
 
-    /// What is kept of a time or an interval by fields and digits; other values stay.
+    /// What is kept of a time, an interval or a number by fields and digits; other values stay.
     pub(super) fn fitted(&mut self, value: Expr, fields: Fields) -> SqlResult<Expr> {
         let to = value.data_type;
+        if let Some(it) = fields.number.filter(|_| to == DataType::Numeric) {
+            let whole = |it: i64| Expr::literal(Value::Integer(it), DataType::BigInt);
+            let arguments = vec![value, whole(it.precision.into()), whole(it.scale.into())];
+            return self.fold_call(Function::FitNumber, arguments, to);
+        }
         let digits = Value::Integer(fields.digits.map_or(6, i64::from));
         let digits = Expr::literal(digits, DataType::BigInt);
         let keeps_all = fields.range.is_none() && fields.digits.is_none_or(|it| it >= 6);

@@ -55,7 +55,7 @@ impl<'a> Binder<'a> {
         let data_type = match &domain {
             Some(domain) => domain.data_type,
             None if fields.is_some() => {
-                crate::data_types::of_times(&it.data_type).map_err(|it| at(it, whole))?
+                crate::data_types::without_fields(&it.data_type).map_err(|it| at(it, whole))?
             }
             None => self.type_named(&it.data_type).map_err(|it| at(it, whole))?,
         };

@@ -12,6 +12,7 @@ use storage::{
     TableDesign, TableIndex,
 };
 use types::numeric::interval_text::{Fields, Unit};
+use types::numeric::number::Limits;
 use types::{
     CheckRule, ColumnId, DataType, Deferral, DomainColumn, FieldsColumn, ForeignKey, Generated,
     Identity, ReferentialAction, RowRules, SqlError, SqlResult, SqlState, Value,
@@ -58,7 +59,7 @@ pub(crate) struct RulesForm {
     /// Columns that are of domains.
     #[serde(default)]
     domains: Vec<(u16, String)>,
-    /// Columns whose types say fields and digits of times: the first and the last field, and the digits.
+    /// Columns whose types say fields and digits: the first and the last field, the digits of times and those of numbers.
     #[serde(default)]
     fields: Vec<FieldsForm>,
     references: Vec<ReferenceForm>,
@@ -460,14 +461,17 @@ impl ReshapeForm {
     }
 }
 
-type FieldsForm = (u16, Option<(String, String)>, Option<u8>);
+/// What a column keeps of its values; files of earlier versions do not say digits of numbers.
+#[derive(Serialize, Deserialize)]
+struct FieldsForm(u16, Option<(String, String)>, Option<u8>, #[serde(default)] Option<(u16, i16)>);
 
 fn fields_form(it: &FieldsColumn) -> FieldsForm {
     let range = it.fields.range.map(|(first, last)| (first.name().into(), last.name().into()));
-    (it.column.0, range, it.fields.digits)
+    let number = it.fields.number.map(|it| (it.precision, it.scale));
+    FieldsForm(it.column.0, range, it.fields.digits, number)
 }
 
-fn read_fields((column, range, digits): &FieldsForm) -> SqlResult<FieldsColumn> {
+fn read_fields(FieldsForm(column, range, digits, number): &FieldsForm) -> SqlResult<FieldsColumn> {
     let unit = |name: &String| {
         Unit::of_field(name).ok_or_else(|| malformed(format!("an interval has no {name}")))
     };
@@ -475,7 +479,9 @@ fn read_fields((column, range, digits): &FieldsForm) -> SqlResult<FieldsColumn> 
         Some((first, last)) => Some((unit(first)?, unit(last)?)),
         None => None,
     };
-    Ok(FieldsColumn { column: ColumnId(*column), fields: Fields { range, digits: *digits } })
+    let number = number.map(|(precision, scale)| Limits { precision, scale });
+    let fields = Fields { range, digits: *digits, number };
+    Ok(FieldsColumn { column: ColumnId(*column), fields })
 }
 
 fn numbers(nodes: &[NodeId]) -> Vec<u16> {

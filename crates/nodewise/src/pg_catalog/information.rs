@@ -166,9 +166,12 @@ fn columns(session: &Session) -> SqlResult<RecordBatch> {
             let of = i64::from(wire_type(column.data_type).oid);
             let element = element_of(of as u32).map_or(of, i64::from);
             let known = TYPES.iter().find(|it| it.oid == element);
-            let (precision, scale) = digits(column.data_type);
             let (length, moment) = sizes(column.data_type);
             let kept = fields.iter().find(|it| it.column.index() == place).map(|it| it.fields);
+            let (precision, scale) = match kept.and_then(|it| it.number) {
+                Some(it) => (Some(it.precision.into()), Some(it.scale.into())),
+                None => digits(column.data_type),
+            };
             let moment = kept.and_then(|it| it.digits).map(i64::from).or(moment);
             let range = kept.filter(|it| it.range.is_some());
             let range = range.map(|it| it.suffix().trim_start().to_uppercase());

@@ -415,6 +415,16 @@ pub(super) fn type_names(session: &Session) -> Vec<(i64, Option<i64>, String)> {
         });
         names.extend(named);
     }
+    let numeric = i64::from(wire_type(DataType::Numeric).oid);
+    for fields in all(session).iter().flat_map(|it| it.rules().rows.fields.clone()) {
+        if let Some(limits) = fields.fields.number {
+            let name = fields.fields.type_name(DataType::Numeric);
+            let entry = (numeric, Some(i64::from(limits.modifier())), name);
+            if !names.contains(&entry) {
+                names.push(entry);
+            }
+        }
+    }
     names.extend(super::types::all_names(session));
     names
 }

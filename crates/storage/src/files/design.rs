@@ -4,6 +4,7 @@ use hardware::{NodeId, Topology};
 use placement::Placement;
 use stdx::sync::Arc;
 use types::numeric::interval_text::{Fields, Unit};
+use types::numeric::number::Limits;
 use types::{
     CheckRule, ColumnId, Deferral, DomainColumn, FieldsColumn, ForeignKey, Generated, Identity,
     ReferentialAction, RowRules, SqlResult,
@@ -205,8 +206,12 @@ pub(super) fn rules_record(rules: &Rules) -> Record {
             Some((first, last)) => record.text("first", first.name()).text("last", last.name()),
             None => record,
         };
-        match it.fields.digits {
+        let record = match it.fields.digits {
             Some(digits) => record.number("digits", digits),
+            None => record,
+        };
+        match it.fields.number {
+            Some(it) => record.number("precision", it.precision).number("scale", it.scale),
             None => record,
         }
     };
@@ -285,7 +290,14 @@ fn read_fields(record: &mut Record) -> SqlResult<Fields> {
         true => Some(record.take_number("digits")?),
         false => None,
     };
-    Ok(Fields { range, digits })
+    let number = match record.has("precision") {
+        true => Some(Limits {
+            precision: record.take_number("precision")?,
+            scale: record.take_number("scale")?,
+        }),
+        false => None,
+    };
+    Ok(Fields { range, digits, number })
 }
 
 /// The rules of a record, for a table of so many columns.

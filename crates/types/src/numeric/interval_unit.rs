@@ -2,6 +2,7 @@
 
 use super::errors::type_name;
 use super::interval::Interval;
+use super::number::Limits;
 use crate::{DataType, SqlResult};
 
 /// Microseconds of a second.
@@ -92,19 +93,22 @@ impl Unit {
     }
 }
 
-/// The fields that an interval may have, and the digits of its seconds: `DAY TO SECOND(2)`.
+/// How much of its values a type keeps: the fields that an interval may have and the digits of its seconds, `DAY TO SECOND(2)`,
+/// or the digits of a number that no DECIMAL has.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Fields {
     /// The first and the last field; all, where none is said.
     pub range: Option<(Unit, Unit)>,
     /// Digits of seconds after the point.
     pub digits: Option<u8>,
+    /// Digits of a NUMERIC.
+    pub number: Option<Limits>,
 }
 
 impl Fields {
     /// Fields of one unit.
     pub fn of_unit(unit: Unit) -> Self {
-        Self { range: Some((unit, unit)), digits: None }
+        Self { range: Some((unit, unit)), ..Self::default() }
     }
 
     /// What is left of an interval: whole units of the last field, and so many digits.
@@ -139,7 +143,7 @@ impl Fields {
     /// As a type says them behind its name: ` day to second(2)`, `(3)`.
     pub fn suffix(self) -> String {
         let mut text = match self.range {
-            None => String::new(),
+            None => self.number.map_or_else(String::new, Limits::suffix),
             Some((first, last)) if first == last => format!(" {}", first.name()),
             Some((first, last)) => format!(" {} to {}", first.name(), last.name()),
         };
@@ -160,6 +164,9 @@ impl Fields {
 
     /// The number by which PostgreSQL's catalog says them of a type of intervals, or of another.
     pub fn modifier(self, of_interval: bool) -> i32 {
+        if let Some(limits) = self.number {
+            return limits.modifier();
+        }
         let digits = self.digits.map_or(ALL_DIGITS, i32::from);
         match of_interval {
             true => self.range.map_or(ALL_FIELDS, mask_of_range) << 16 | digits,
@@ -176,9 +183,13 @@ impl Fields {
         let of_range = |range: Option<(Unit, Unit)>| {
             // Only seconds have digits.
             let has_digits = range.is_none_or(|it| it.1 == Unit::Second);
-            let none = range.map(|_| Self { range, digits: None });
+            let none = range.map(|_| Self { range, ..Self::default() });
             let digits = (0..=6).filter(move |_| has_digits).map(Some);
-            none.into_iter().chain(digits.map(move |digits| Self { range, digits }))
+            none.into_iter().chain(digits.map(move |digits| Self {
+                range,
+                digits,
+                ..Self::default()
+            }))
         };
         ranges.into_iter().flat_map(of_range).collect()
     }
@@ -233,7 +244,7 @@ mod tests {
 
     #[test]
     fn modifiers_are_numbers_of_postgres() {
-        let fields = |range, digits| Fields { range, digits };
+        let fields = |range, digits| Fields { range, digits, ..Fields::default() };
         for (it, expected) in [
             (fields(None, Some(3)), 2_147_418_115),
             (fields(Some((Unit::Year, Unit::Month)), None), 458_751),

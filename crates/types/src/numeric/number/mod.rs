@@ -10,6 +10,7 @@
 //! - Invariant: nothing here panics on any text; a number that PostgreSQL has no room for is 22003.
 
 mod held;
+mod limits;
 mod operate;
 mod read;
 mod roots;
@@ -26,6 +27,7 @@ use crate::{SqlError, SqlState};
 pub use held::{
     END_OF_EQUALS, end_of_equals, is_held, key_end, key_of, of_held, of_integer, written,
 };
+pub use limits::Limits;
 pub use read::{exact_of, float_of};
 pub use scales::DISPLAY_SCALE_MAX;
 
