@@ -30,13 +30,19 @@ impl Split {
         Self { order, starts }
     }
 
+    /// Of numbers that stand partition after partition, each of which begins here; the last start is their count.
+    pub(crate) fn in_order(starts: Vec<u32>) -> Self {
+        Self { order: (0..starts.last().copied().unwrap_or(0)).collect(), starts }
+    }
+
     /// Those of a partition, in order.
     pub(crate) fn part(&self, partition: usize) -> &[u32] {
         &self.order[self.starts[partition] as usize..self.starts[partition + 1] as usize]
     }
-    /// All of them, partition after partition.
-    pub(crate) fn into_order(self) -> Vec<u32> {
-        self.order
+
+    /// All of them, partition after partition, and where each begins.
+    pub(crate) fn into_parts(self) -> (Vec<u32>, Vec<u32>) {
+        (self.order, self.starts)
     }
 }
 

@@ -11,6 +11,8 @@ use super::key::Keys;
 pub(super) struct Groups {
     pub(super) keys: Keys,
     pub(super) order: KeyOrder,
+    /// Where each partition begins, if the groups stand in the order of those that many groups are merged by.
+    pub(super) partitions: Option<Vec<u32>>,
     pub(super) accumulators: Vec<Accumulator>,
     /// Their values name groups by number.
     pub(super) distinct: Vec<DistinctSet>,
@@ -38,6 +40,7 @@ impl Groups {
                 KeyOrder::Unique => KeyOrder::Unique,
                 _ => KeyOrder::Repeated,
             },
+            partitions: None,
             accumulators: self.accumulators.iter().map(|it| it.take(places)).collect(),
             distinct: Vec::new(),
         }
@@ -49,6 +52,7 @@ impl Groups {
         Self {
             keys: Keys::Word(self.keys.words()[groups.clone()].to_vec()),
             order: KeyOrder::Repeated,
+            partitions: None,
             accumulators: self.accumulators.iter().map(|it| it.slice(groups.clone())).collect(),
             distinct: Vec::new(),
         }

@@ -79,7 +79,7 @@ impl GroupTable {
         let (keys, order) = self.index.flush();
         let accumulators = std::mem::replace(&mut self.accumulators, plan.new_accumulators());
         let distinct = std::mem::replace(&mut self.distinct, plan.new_distinct_sets());
-        Groups { keys, order, accumulators, distinct }
+        Groups { keys, order, partitions: None, accumulators, distinct }
     }
 
     /// The groups at the end.
@@ -89,6 +89,6 @@ impl GroupTable {
         if let Some(places) = places {
             accumulators.iter_mut().for_each(|it| *it = it.take(&places));
         }
-        Groups { keys, order, accumulators, distinct }
+        Groups { keys, order, partitions: None, accumulators, distinct }
     }
 }

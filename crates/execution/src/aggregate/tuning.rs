@@ -18,9 +18,11 @@ pub(super) const ARRAY_BITS_MAX: u32 = 18;
 pub(super) const DENSE_BITS_MAX: u32 = 21;
 /// What "well filled" means ("groups": no more than four places per row).
 pub(super) const DENSE_SLOTS_PER_GROUP_MAX: f64 = 4.0;
-/// Rows of a worker for each place of such an array of its own from which on it is worth to be zeroed, looked through and put
-/// together with those of the others ("groups on many cores").
-pub(super) const DENSE_ROWS_PER_SLOT_MIN: f64 = 1.0;
+/// Places of such an array for each row of a worker up to which it is worth to be zeroed, looked through and put together with
+/// those of the other workers, of whom each has its own ("groups": 2 million places cost 6 ms a worker).
+pub(super) const DENSE_SLOTS_PER_ROW_MAX: f64 = 1.0;
+/// The same for an array that stays in the L2 cache. Not measured.
+pub(super) const CACHED_SLOTS_PER_ROW_MAX: f64 = 8.0;
 /// Groups from which on an array of all possible keys is worth its memory. Not measured.
 pub(super) const DENSE_GROUPS_MIN: usize = 4096;
 /// Rows per group below which pre-aggregation is bypassed: a search costs more than it saves. Not measured.

@@ -8,11 +8,18 @@ use types::SqlResult;
 
 use crate::lower::{Lowered, Together, lower};
 use crate::profile::Meter;
+use crate::scan::PIECE_ROWS;
 use crate::steps::{sink_kind, step_names};
 use crate::{QueryContext, State};
 
 /// Scans decode in steps of so many rows.
 const SMALLEST_ROWS: u64 = 1024;
+
+/// Morsels for each worker below which a source is cut finer than it wants: 23 morsels of 16 workers take as long as 32.
+const MORSELS_PER_WORKER: u64 = 4;
+
+/// Rows down to which it is: tests that scans leave for others are kept by as many.
+const SPLIT_ROWS_MIN: u64 = PIECE_ROWS as u64;
 
 /// A pipeline whose inputs are there.
 pub(crate) struct ReadyPipeline {
@@ -82,10 +89,20 @@ fn morsels_of(ranges: &[MorselRange], morsel_rows: u64) -> u64 {
 fn morsel_rows(size: MorselSize, wanted: u64, rows: u64, workers: u64) -> u64 {
     match size {
         _ if wanted < SMALLEST_ROWS => wanted,
-        MorselSize::Source => wanted,
+        MorselSize::Source => split(wanted, rows, workers),
         MorselSize::Rows(count) => count.next_multiple_of(SMALLEST_ROWS).max(SMALLEST_ROWS),
         MorselSize::Static => rows.div_ceil(workers.max(1)).next_multiple_of(wanted).max(wanted),
     }
+}
+
+/// What a source wants, halved while that leaves too few morsels for all workers.
+fn split(wanted: u64, rows: u64, workers: u64) -> u64 {
+    let is_few = |it: u64| workers > 1 && rows.div_ceil(it) < MORSELS_PER_WORKER * workers;
+    let mut size = wanted;
+    while is_few(size) && size / 2 >= SPLIT_ROWS_MIN {
+        size = (size / 2).next_multiple_of(SMALLEST_ROWS);
+    }
+    size
 }
 
 #[cfg(test)]
@@ -96,6 +113,11 @@ mod tests {
     fn morsels_are_as_large_as_asked_in_whole_steps() {
         let rows = |size, wanted| morsel_rows(size, wanted, 1_000_000, 3);
         assert_eq!(rows(MorselSize::Source, 65_536), 65_536);
+        let source = |rows, workers| morsel_rows(MorselSize::Source, 65_536, rows, workers);
+        assert_eq!(source(1_500_000, 1), 65_536, "one worker waits for nobody");
+        assert_eq!([4, 8, 16].map(|it| source(1_500_000, it)), [65_536, 32_768, 16_384]);
+        assert_eq!(source(100, 64), 16_384, "not finer than is worth a morsel");
+        assert_eq!(morsel_rows(MorselSize::Source, 4096, 100, 64), 4096);
         assert_eq!(rows(MorselSize::Rows(1), 65_536), 1024);
         assert_eq!(rows(MorselSize::Rows(100_000), 65_536), 100_352);
         assert_eq!(rows(MorselSize::Static, 65_536), 6 * 65_536, "three pieces, of whole blocks");

@@ -5,12 +5,13 @@
 use memory::Placed;
 use types::SqlResult;
 
-use super::chunk::{Chunk, Recipe};
+use super::chunk::Chunk;
 use super::direct::{KeyRange, Seen};
-use super::key::{KeyColumn, KeyDomain, write_words};
-use super::stored::{Stored, append_bits, mismatch};
+use super::key::{KeyColumn, KeyDomain};
+use super::out::{Out, mismatch};
+use super::stored::{Stored, append_bits};
 use crate::pieces::{PIECE_ROWS, Pieces, piece_rows, zeros};
-use crate::{Team, TextVector, Values, Vector};
+use crate::{Layout, Team, Values, Vector};
 
 /// All rows of the build side.
 pub(super) struct Assembled {
@@ -18,85 +19,6 @@ pub(super) struct Assembled {
     /// Of each key that is words, what they range over.
     pub(super) ranges: Vec<Option<KeyRange>>,
     pub(super) payload: Vec<Stored>,
-}
-
-/// Where the next rows of a column are written.
-pub(super) enum Out<'a> {
-    Codes(&'a mut [u32]),
-    I64(&'a mut [i64]),
-    I128(&'a mut [i128]),
-    F64(&'a mut [f64]),
-    Bool(&'a mut [bool]),
-    /// Any values that have the form of words.
-    Words(&'a mut [i64]),
-    Text(TextOut<'a>),
-}
-
-/// Where texts are written.
-pub(super) struct TextOut<'a> {
-    pub(super) ends: &'a mut [u64],
-    pub(super) bytes: &'a mut [u8],
-    /// Bytes of the texts before.
-    pub(super) base: u64,
-}
-
-/// The first of these values, which are no longer there then.
-fn front<'a, T>(of: &mut &'a mut [T], count: usize) -> &'a mut [T] {
-    let (front, rest) = std::mem::take(of).split_at_mut(count);
-    *of = rest;
-    front
-}
-
-fn copy<T: Copy>(out: &mut &mut [T], from: &[T]) {
-    front(out, from.len()).copy_from_slice(from);
-}
-
-impl<'a> Out<'a> {
-    /// The place of the next rows, of which texts have so many bytes.
-    fn take(&mut self, rows: usize, bytes: usize) -> Self {
-        match self {
-            Self::Codes(out) => Self::Codes(front(out, rows)),
-            Self::I64(out) => Self::I64(front(out, rows)),
-            Self::I128(out) => Self::I128(front(out, rows)),
-            Self::F64(out) => Self::F64(front(out, rows)),
-            Self::Bool(out) => Self::Bool(front(out, rows)),
-            Self::Words(out) => Self::Words(front(out, rows)),
-            Self::Text(TextOut { ends, bytes: all, base }) => {
-                let (start, ends) = (*base, front(ends, rows));
-                *base += bytes as u64;
-                Self::Text(TextOut { ends, bytes: front(all, bytes), base: start })
-            }
-        }
-    }
-
-    /// Writes values; tells what is seen of words, or fails where they are of another kind.
-    fn put(&mut self, values: &Values, what: &str) -> SqlResult<Option<Seen>> {
-        match (self, values) {
-            (Self::Codes(out), Values::Codes(from)) => copy(out, from),
-            (Self::I64(out), Values::I64(from)) => copy(out, from),
-            (Self::I128(out), Values::I128(from)) => copy(out, from),
-            (Self::F64(out), Values::F64(from)) => copy(out, from),
-            (Self::Bool(out), Values::Bool(from)) => copy(out, from),
-            (Self::Text(out), Values::Text(from)) => out.put(from),
-            (Self::Words(out), from) => {
-                let out = front(out, from.len());
-                write_words(from, out);
-                return Ok(Seen::of(out));
-            }
-            (_, other) => return Err(mismatch(what, other)),
-        }
-        Ok(None)
-    }
-}
-
-impl TextOut<'_> {
-    fn put(&mut self, from: &TextVector) {
-        copy(&mut self.bytes, &from.bytes);
-        for (to, &end) in front(&mut self.ends, from.len()).iter_mut().zip(&from.ends) {
-            *to = self.base + u64::from(end);
-        }
-        self.base += from.bytes.len() as u64;
-    }
 }
 
 /// Batches that follow each other, and where their rows go.
@@ -200,25 +122,24 @@ fn texts_of(chunks: &[Chunk], keys: &[bool], payload: &[bool]) -> (Vec<usize>, V
     (keys, payload.iter().enumerate().map(of_column).collect())
 }
 
-/// Puts batches one after the other, those with keys first.
+/// Puts batches one after the other, those with keys first, by the domains of their keys and the layout of what is stored.
 pub(super) fn assemble(
-    recipe: &Recipe,
     chunks: Vec<Chunk>,
+    (domains, layout): (&[KeyDomain], &Layout),
     team: &dyn Team,
 ) -> SqlResult<Assembled> {
     let rows: usize = chunks.iter().map(|it| it.rows).sum();
     let keyed: usize = chunks.iter().filter(|it| it.keyed).map(|it| it.rows).sum();
-    let key_texts: Vec<bool> =
-        recipe.domains.iter().map(|it| matches!(it, KeyDomain::Text)).collect();
-    let payload_texts: Vec<bool> = recipe.layout.iter().map(Stored::is_text).collect();
+    let key_texts: Vec<bool> = domains.iter().map(|it| matches!(it, KeyDomain::Text)).collect();
+    let payload_texts: Vec<bool> = layout.iter().map(Stored::is_text).collect();
     let (key_bytes, payload_bytes) = texts_of(&chunks, &key_texts, &payload_texts);
-    let (workspace, domains) = (team.workspace(), &recipe.domains[..]);
+    let workspace = team.workspace();
     let scratch = workspace.spread();
     let sized = domains.iter().zip(&key_bytes);
     let mut keys = sized
         .map(|(domain, &bytes)| KeyColumn::sized(domain, (keyed, bytes), scratch))
         .collect::<SqlResult<Vec<_>>>()?;
-    let sized = recipe.layout.iter().zip(&payload_bytes);
+    let sized = layout.iter().zip(&payload_bytes);
     let mut payload = sized
         .map(|(shape, &bytes)| Stored::sized(shape, (rows, bytes), scratch))
         .collect::<SqlResult<Vec<_>>>()?;

@@ -10,9 +10,9 @@ use stdx::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use types::SqlResult;
 
 use super::rising::{Rising, place};
-use crate::pieces::{Pieces, piece_rows, unspecified, zeros};
 use crate::Team;
 use crate::leveled::{level, ranks_of};
+use crate::pieces::{Pieces, piece_rows, unspecified, zeros};
 
 /// Keys that an array may span per row, plus [`SMALL`].
 const SPREAD: u64 = 8;

@@ -9,8 +9,8 @@ use types::SqlResult;
 use super::hash::{START, hash_word};
 use super::key::{KeyColumn, KeySlice};
 use super::{NO_ROW, Pairs};
-use crate::pieces::{Pieces, piece_rows, unspecified, zeros};
 use crate::Team;
+use crate::pieces::{Pieces, piece_rows, unspecified, zeros};
 
 /// A hash table over rows 0 to n of some key columns.
 pub(super) struct HashTable {

@@ -7,9 +7,9 @@ use stdx::sync::Arc;
 use storage::Column;
 use types::SqlResult;
 
-use super::columns::Out;
 use super::dictionary::dictionary_len;
-use super::hash::{combine, combine_bytes, float_bits};
+use super::hash::{combine, combine_bytes};
+use super::out::Out;
 use super::stored::StoredText;
 use crate::{ColumnShape, Representation, TextVector, Values};
 
@@ -72,23 +72,6 @@ pub(super) enum KeySlice<'a> {
     Wide(&'a [i128]),
     Text(&'a TextVector),
     Stored(&'a StoredText),
-}
-
-/// Values as 64-bit words; the kinds without such a form are left alone.
-pub(super) fn write_words(from: &Values, out: &mut [i64]) {
-    match from {
-        Values::I64(from) => out.copy_from_slice(from),
-        Values::Codes(from) => {
-            out.iter_mut().zip(from).for_each(|(out, &code)| *out = i64::from(code));
-        }
-        Values::Bool(from) => {
-            out.iter_mut().zip(from).for_each(|(out, &value)| *out = i64::from(value));
-        }
-        Values::F64(from) => {
-            out.iter_mut().zip(from).for_each(|(out, &value)| *out = float_bits(value));
-        }
-        Values::I128(_) | Values::Text(_) => {}
-    }
 }
 
 impl KeyColumn {

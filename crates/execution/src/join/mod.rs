@@ -5,7 +5,7 @@
 //! of a join"): an array indexed by key for dense integers, with a bitmap for mere existence, else the tagged lock-free
 //! table. Keys of the probe side are brought to the form of the build side per batch, so no structure knows SQL types.
 //!
-//! Reading order: `build` (sink) with `chunk` and `columns`, `table` with `direct` and `hashed`, `build_side`, `probe_key` with `known`,
+//! Reading order: `build` (sink) with `chunk`, `recipe` and `columns`, `table` with `direct` and `hashed`, `build_side`, `probe_key` with `known`,
 //! `lookup`, `probe` and `operator`, `extremes` with `comparison`, `rows`, `fetch`, `sent` (rows that go to the node of
 //! their key), `spilled` (what does not fit).
 //!
@@ -28,9 +28,11 @@ mod key;
 mod known;
 mod lookup;
 mod operator;
+mod out;
 mod packing;
 mod probe;
 mod probe_key;
+mod recipe;
 mod rising;
 mod row_numbers;
 mod rows;

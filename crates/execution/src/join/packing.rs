@@ -6,8 +6,8 @@ use types::SqlResult;
 
 use super::direct::{KeyRange, Seen};
 use super::key::{KeyColumn, KeySlice};
-use crate::pieces::{Pieces, piece_rows, unspecified};
 use crate::Team;
+use crate::pieces::{Pieces, piece_rows, unspecified};
 
 /// How keys are put together.
 pub(super) struct Packing {

@@ -7,10 +7,10 @@ use types::{SqlError, SqlResult};
 
 use super::JoinTable;
 use super::dictionary::{NO_CODE, decode, dictionary_len, find, translate};
-use super::key::{KeyDomain, KeySlice, write_words};
+use super::key::{KeyDomain, KeySlice};
 use super::known::{KnownCodes, Unknown};
+use super::out::{mismatch, write_words};
 use super::packing::Packing;
-use super::stored::mismatch;
 use crate::lookups::Lookup;
 use crate::{ColumnShape, Representation, TextVector, Values, Vector};
 

@@ -6,9 +6,9 @@ use std::ops::Range;
 use memory::Placed;
 use types::SqlResult;
 
-use crate::pieces::{Pieces, piece_rows, unspecified};
 use crate::Team;
 use crate::leveled::{level, ranks_of};
+use crate::pieces::{Pieces, piece_rows, unspecified};
 
 /// How many keys of a range are before one.
 #[inline]

@@ -16,7 +16,8 @@ use super::stored::Words;
 use super::table::Finder;
 use crate::{BATCH_ROWS, Batch, Layout, Next, Source, WorkContext};
 
-const MORSEL_ROWS: u64 = 64 * 1024;
+/// Few, as what is handed on of a row is gathered from here and there, and costs what many rows of a scan cost.
+const MORSEL_ROWS: u64 = 2 * BATCH_ROWS as u64;
 
 /// Reads a build side by its matches, part by part.
 struct BuildRowsSource {

@@ -4,7 +4,7 @@ use memory::{Placed, Scratch};
 use types::{SqlError, SqlResult};
 
 use super::NO_ROW;
-use super::columns::{Out, TextOut};
+use super::out::{Out, TextOut};
 use crate::pieces::{PIECE_ROWS, Pieces, piece_rows, unspecified};
 use crate::scan::Leaving;
 use crate::scan::decode::Rows::Places;
@@ -73,19 +73,6 @@ impl StoredText {
     pub(super) fn out(&mut self) -> Out<'_> {
         Out::Text(TextOut { ends: &mut self.ends, bytes: &mut self.bytes, base: 0 })
     }
-}
-
-/// A vector that is not what its layout says.
-pub(super) fn mismatch(wanted: &str, values: &Values) -> SqlError {
-    let found = match values {
-        Values::Codes(_) => "codes",
-        Values::I64(_) => "64-bit integers",
-        Values::I128(_) => "128-bit integers",
-        Values::F64(_) => "floats",
-        Values::Bool(_) => "Booleans",
-        Values::Text(_) => "text",
-    };
-    SqlError::internal(format!("a join met a vector of {found} in place of {wanted}"))
 }
 
 /// Appends the first `rows` bits of `from` (all set when `None`) at bit `start` of zeroed words.

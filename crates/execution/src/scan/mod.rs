@@ -40,6 +40,7 @@ use crate::scan::ahead::TestsAhead;
 use crate::scan::decode::{Rows, is_sparse};
 use crate::scan::later_keys::Later;
 pub(crate) use crate::scan::leaving::{Leaving, PackedColumn};
+pub(crate) use crate::scan::marks::PIECE_ROWS;
 pub use crate::scan::packed::PackedBlock;
 use crate::scan::part::{PartScan, View, parts_of_key};
 pub(crate) use crate::scan::part::{leaving_columns, table_shape};

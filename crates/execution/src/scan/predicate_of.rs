@@ -13,12 +13,12 @@ use types::{DataType, SqlResult, Value};
 
 use super::decode::{code_batch, code_shape};
 use super::predicate::{CodeBits, CodePredicate};
+use crate::Team;
 use crate::expression::Compiled;
 use crate::join::KeyFilter;
 use crate::pieces::{Pieces, piece_rows, unspecified};
 use crate::states::States;
 use crate::team::QueryTeam;
-use crate::Team;
 
 /// Codes up to which a condition is decided per code, unless the table has fewer rows.
 const CODES_MAX: usize = 1 << 22;
@@ -29,9 +29,12 @@ const COMBINED_MAX: usize = 8;
 /// Codes up to which the keys of a hash table become a set of codes (8 MiB) and not only a range.
 const CODES_MARKED_MAX: u64 = 1 << 26;
 
-/// Codes from which on the set of those that a hash table has is made by all workers (256 KiB of bits): fewer take less than
-/// waking them.
-const SHARED_CODES_MIN: u64 = 1 << 21;
+/// Codes from which on the set of those that a hash table has is made by all workers (2 MiB of bits): fewer take less than
+/// waking them, which cost 3 % of TPC-H Q4 at scale 1, of 6 million codes.
+const SHARED_CODES_MIN: usize = 1 << 24;
+
+/// Codes from which on it is made in memory of the query, in one look at the table's (32 KiB of bits).
+const PLACED_CODES_MIN: usize = 1 << 18;
 
 impl CodePredicate {
     /// Turns a conjunct into a code predicate if its columns allow. `columns` are those of the scan.
@@ -147,7 +150,7 @@ impl CodePredicate {
         if let ([only], Encoding::Offset { min }, Some(team)) =
             (&filled[..], &column.encoding, team)
             && let Some(words) = only.bitmap
-            && (SHARED_CODES_MIN..=CODES_MARKED_MAX).contains(&(column.code_count() as u64))
+            && (PLACED_CODES_MIN..=CODES_MARKED_MAX as usize).contains(&column.code_count())
         {
             let from = i128::from(*min) - i128::from(only.min);
             return Self::from_bitmap(column, (words, from), &team()).map(Some);
@@ -163,7 +166,10 @@ impl CodePredicate {
     ) -> SqlResult<Self> {
         let values = column.code_count();
         let mut codes = unspecified(bitmap::words_for(values), team)?;
-        let piece = piece_rows(codes.len(), team.width() * 2);
+        let piece = match values < SHARED_CODES_MIN {
+            true => codes.len(),
+            false => piece_rows(codes.len(), team.width() * 2),
+        };
         let mut counts = vec![0; codes.len().div_ceil(piece)];
         let mut pieces = Pieces::new();
         for ((index, out), count) in codes.chunks_mut(piece).enumerate().zip(&mut counts) {

@@ -11,8 +11,8 @@ mod sorted_runs;
 
 use super::key::{KeyLayout, Keys, same_format};
 use super::tuning::{
-    ARRAY_BITS_MAX, BYPASS_TABLES, DENSE_BITS_MAX, DENSE_GROUPS_MIN, DENSE_ROWS_PER_SLOT_MIN,
-    DENSE_SLOTS_PER_GROUP_MAX, ROWS_PER_GROUP_MIN, SMALL_ARRAY_BITS_MAX,
+    ARRAY_BITS_MAX, BYPASS_TABLES, CACHED_SLOTS_PER_ROW_MAX, DENSE_BITS_MAX, DENSE_GROUPS_MIN,
+    DENSE_SLOTS_PER_GROUP_MAX, DENSE_SLOTS_PER_ROW_MAX, ROWS_PER_GROUP_MIN, SMALL_ARRAY_BITS_MAX,
 };
 
 pub use sorted_runs::ranges_of_runs;
@@ -74,9 +74,11 @@ impl GroupIndex {
             Some(bits) if bits > SMALL_ARRAY_BITS_MAX => {
                 let slots = (1u64 << bits.min(63)) as f64;
                 // Each worker has all slots, be its share of the rows small or large.
+                let has_rows = |part: f64| rows.is_none_or(|it| it * part >= slots);
                 let is_filled = groups * DENSE_SLOTS_PER_GROUP_MAX >= slots
-                    && rows.is_none_or(|it| it >= slots * DENSE_ROWS_PER_SLOT_MIN);
-                let pays = bits <= ARRAY_BITS_MAX || bits <= DENSE_BITS_MAX && is_filled;
+                    && has_rows(DENSE_SLOTS_PER_ROW_MAX);
+                let pays = bits <= ARRAY_BITS_MAX && has_rows(CACHED_SLOTS_PER_ROW_MAX)
+                    || bits <= DENSE_BITS_MAX && is_filled;
                 let index = Self::with(Strategy::Sorted(SortedRuns::new()), layout);
                 Self { dense_bits: pays.then_some(bits), ..index }
             }

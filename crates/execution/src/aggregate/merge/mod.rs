@@ -95,6 +95,9 @@ impl Partitioning {
     }
 }
 
+/// Room that the table of a partition has for its share of the expected groups, times that share: partitions are not all alike.
+const EXPECTED_MORE: f64 = 1.125;
+
 /// How the groups of one table, and the values of its distinct sets, are spread over partitions.
 pub(super) struct Spread {
     groups: Split,
@@ -123,6 +126,11 @@ impl Spread {
         let values = groups.distinct.iter().map(values).collect();
         Self { groups: split, places, values }
     }
+
+    /// Of a table without distinct sets whose groups stand partition after partition.
+    fn in_order(starts: Vec<u32>) -> Self {
+        Self { groups: Split::in_order(starts), places: Vec::new(), values: Vec::new() }
+    }
 }
 
 /// The groups in the order of their partitions, as long as they are in the cache: then each partition is read in one go.
@@ -132,8 +140,9 @@ pub(super) fn by_partition(plan: &GroupPlan, groups: Groups) -> Groups {
         return groups;
     }
     let how = Partitioning::of(&plan.layout, usize::MAX);
-    let order = Split::new(how.partitions(), &how.of_groups(&groups.keys)).into_order();
-    groups.take(&order)
+    let split = Split::new(how.partitions(), &how.of_groups(&groups.keys));
+    let (order, starts) = split.into_parts();
+    Groups { partitions: Some(starts), ..groups.take(&order) }
 }
 
 /// Puts the groups of all workers together and computes the columns of the result.
@@ -161,7 +170,11 @@ pub(super) fn merge_all(
         return Ok(vec![part_of(plan, having, only)?]);
     }
     let how = Partitioning::of(&plan.layout, count);
-    let spread = |table: usize| Spread::new(&all[table], how);
+    let is_flushed = how == Partitioning::of(&plan.layout, usize::MAX);
+    let spread = |table: usize| match &all[table].partitions {
+        Some(starts) if is_flushed => Spread::in_order(starts.clone()),
+        _ => Spread::new(&all[table], how),
+    };
     let spreads: Vec<Spread> =
         collect(team, all.len(), how != Partitioning::One, &|table| Ok(spread(table)))?;
     collect(team, how.partitions(), true, &|partition| {
@@ -189,8 +202,16 @@ pub(super) fn merged_table(
     partition: usize,
 ) -> GroupTable {
     let parts = || spreads.iter().map(|it| it.groups.part(partition));
-    // At least as many groups as in the largest piece; the table grows when there are more.
-    let expected = parts().map(<[u32]>::len).max().unwrap_or(0);
+    // At least as many groups as in the largest piece, at most those of all pieces; between them what is expected, so that a
+    // table seldom grows.
+    let (largest, all_pieces) =
+        parts().fold((0, 0), |(most, sum), it| (it.len().max(most), sum + it.len()));
+    let share = (plan.expected / how.partitions() as f64 * EXPECTED_MORE) as usize;
+    let expected = match how {
+        // Where there is no memory to spare, it does.
+        Partitioning::Spilled(_) => largest,
+        _ => share.clamp(largest, all_pieces),
+    };
     let mut merged = GroupTable::new(plan, how.index(&plan.layout, partition, expected));
     let mut to = Vec::new();
     for ((groups, spread), from) in all.iter().zip(spreads).zip(parts()) {

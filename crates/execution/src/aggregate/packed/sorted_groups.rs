@@ -187,7 +187,13 @@ impl SortedGroups {
             };
             accumulator.integers().set(sums, rows);
         }
-        Groups { keys, order: KeyOrder::Repeated, accumulators, distinct: Vec::new() }
+        Groups {
+            keys,
+            order: KeyOrder::Repeated,
+            partitions: None,
+            accumulators,
+            distinct: Vec::new(),
+        }
     }
 }
 

@@ -9,7 +9,8 @@ use super::part::{Cutting, SpilledPart, place_of};
 use super::{PARTITIONS, PIECES_PER_TASK};
 use crate::Team;
 use crate::join::JoinTable;
-use crate::join::chunk::{Chunk, Recipe, check_rows};
+use crate::join::chunk::{Chunk, check_rows};
+use crate::join::recipe::Recipe;
 use crate::partitions::Piece;
 use crate::spill::read;
 

@@ -4,7 +4,8 @@ use stdx::sync::Arc;
 
 use super::PARTITIONS;
 use crate::join::hash::START;
-use crate::join::key::{KeySlice, write_words};
+use crate::join::key::KeySlice;
+use crate::join::out::write_words;
 use crate::{Values, Vector};
 
 /// The bits of a hash that tell the partition: such that neither buckets nor tags of a table use.
