@@ -1,7 +1,10 @@
-//! DuckDB's functions in FROM that tell what there is (`duckdb_tables()`, `pragma_table_info('t')`), and `repeat`: each is a query over
-//! PostgreSQL's catalog and our own, which stands in the place of the call.
+//! DuckDB's functions in FROM that tell what there is (`duckdb_tables()`, `pragma_table_info('t')`), `repeat`, and PostgreSQL's
+//! `pg_input_error_info`: each is a query, over PostgreSQL's catalog and our own, which stands in the place of the call.
 //!
 //! What DuckDB knows and we do not (tags, sizes of types, where a database lies) is NULL.
+
+/// The function that tells why a text is no value of a type, by a name that no user can write.
+pub(crate) const INPUT_ERRORS: &str = "pg_input\nerror";
 
 /// The query of a function; `None` where there is no such function, or where it takes other arguments. Arguments are SQL.
 pub(crate) fn query_of(name: &str, arguments: &[String]) -> Option<String> {
@@ -9,6 +12,11 @@ pub(crate) fn query_of(name: &str, arguments: &[String]) -> Option<String> {
         ("repeat", [value, count]) => Some(format!(
             "SELECT {value} AS \"{}\" FROM generate_series(1, {count})",
             value.trim_matches('\'').replace('"', "\"\"")
+        )),
+        ("pg_input_error_info", [text, of]) => Some(format!(
+            "SELECT \"the input\"[1] AS message, \"the input\"[2] AS detail, \"the input\"[3] AS hint, \
+             \"the input\"[4] AS sql_error_code FROM (SELECT \"{INPUT_ERRORS}\"({text}, {of}) AS \"the input\") \
+             AS \"the inputs\""
         )),
         ("pragma_table_info", [table]) => Some(TABLE_INFO.replace("{1}", table)),
         (_, []) => without_arguments(name),
@@ -18,7 +26,8 @@ pub(crate) fn query_of(name: &str, arguments: &[String]) -> Option<String> {
 
 /// Whether there is a function of a name.
 pub(crate) fn is_known(name: &str) -> bool {
-    matches!(name, "repeat" | "pragma_table_info") || without_arguments(name).is_some()
+    matches!(name, "repeat" | "pg_input_error_info" | "pragma_table_info")
+        || without_arguments(name).is_some()
 }
 
 fn without_arguments(name: &str) -> Option<String> {

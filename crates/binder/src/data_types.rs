@@ -233,11 +233,33 @@ fn catalog_type(name: &ast::ObjectName) -> Option<DataType> {
         [schema, name] if schema.value.eq_ignore_ascii_case("pg_catalog") => name,
         _ => return None,
     };
-    Some(match name.value.to_lowercase().as_str() {
+    let is_known = parts.len() == 2 || name.value == "name" || name.quote_style.is_some();
+    let word = name.value.to_lowercase();
+    // PostgreSQL calls the type of arrays of one by its name behind `_`.
+    if let Some(element) = word.strip_prefix('_') {
+        return catalog_word(element, true, false).or_else(|| array_word(element)).map(array_of);
+    }
+    catalog_word(&word, is_known, parts.len() == 1)
+}
+
+/// Types that are words of the parser's, as names of the types of their arrays have them.
+fn array_word(word: &str) -> Option<DataType> {
+    match word {
+        "numeric" => Some(DataType::Numeric),
+        "varchar" => Some(DataType::Text),
+        "bpchar" => Some(DataType::Bpchar),
+        _ => None,
+    }
+}
+
+/// A type by one word in small letters. `is_name`: whether `name` and `char` are PostgreSQL's types; `is_bare`: whether nothing stands
+/// before it, so that it may be one of DuckDB's.
+fn catalog_word(word: &str, is_name: bool, is_bare: bool) -> Option<DataType> {
+    Some(match word {
         "oid" => DataType::Whole(Whole::Oid),
         "xid" | "regnamespace" | "regproc" => DataType::BigInt,
-        "name" => DataType::Text,
-        "char" if parts.len() == 2 || name.quote_style.is_some() => DataType::Letter,
+        "name" if is_name => DataType::Text,
+        "char" if is_name => DataType::Letter,
         "bool" => DataType::Boolean,
         "int2" => DataType::SmallInt,
         "int4" => DataType::Integer,
@@ -254,7 +276,7 @@ fn catalog_type(name: &ast::ObjectName) -> Option<DataType> {
         "bytea" => DataType::Bytea,
         "json" => DataType::Json,
         "jsonb" => DataType::Jsonb,
-        other if parts.len() == 1 => DataType::Whole(Whole::by_name(other)?),
+        other if is_bare => DataType::Whole(Whole::by_name(other)?),
         _ => return None,
     })
 }

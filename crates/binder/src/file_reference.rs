@@ -1,5 +1,6 @@
 //! What a query reads in the place of a table: a file by its name, or a call of a function that reads files.
 
+use sqlparser::ast;
 use sqlparser::tokenizer::{Token, Tokenizer};
 use types::{DataType, SqlError, SqlResult, SqlState};
 
@@ -135,12 +136,17 @@ fn text(tokens: &[Token]) -> Option<String> {
 /// # Errors
 /// 42601 for what is no type, 0A000 for one that there is not.
 pub fn named_type(name: &str) -> SqlResult<DataType> {
+    data_types::data_type(&written_type(name)?)
+}
+
+/// A type as it is written, of whoever made it.
+pub(crate) fn written_type(name: &str) -> SqlResult<ast::DataType> {
     let parser = Parser::new(&Postgres).try_with_sql(name);
     let parsed = parser.and_then(|mut it| {
         let data_type = it.parse_data_type()?;
         it.expect_token(&Token::EOF).map(|_| data_type)
     });
-    data_types::data_type(&parsed.map_err(|it| crate::syntax::syntax(&it))?)
+    parsed.map_err(|it| crate::syntax::syntax(&it))
 }
 
 #[cfg(test)]

@@ -22,7 +22,13 @@ struct Head {
     parameters: Vec<MacroParameter>,
     types: Vec<String>,
     returns: Vec<(String, String)>,
+    /// The parameters that are OUT or INOUT: names, where they have some, and types.
+    outs: Vec<(Option<String>, String)>,
     is_table: bool,
+    /// Whether RETURNS says a record.
+    is_record: bool,
+    /// Whether it gives one row at most although it is called as a table.
+    is_single: bool,
     is_strict: bool,
     language: Option<String>,
     /// What stands behind AS.
@@ -77,15 +83,17 @@ pub(crate) fn created(
         let several = || unsupported("a function whose text is not one query");
         Ok((read.text)(&text)?.ok_or_else(several)?.to_string())
     };
-    let body = match (head.text, head.body) {
+    let body = match (head.text.take(), head.body.take()) {
         (Some(text), None) => of_text(text)?,
         (None, Some(body)) => body,
         (Some(_), Some(_)) => return wrong("duplicate function body specified"),
         (None, None) => return wrong("no function body specified"),
     };
-    if head.returns.is_empty() {
+    returns_of_outs(&name, &mut head)?;
+    if head.returns.is_empty() && !head.is_record {
         return wrong("function result type must be specified");
     }
+    let body = if head.is_single { of_one_row(&body, head.returns.len()) } else { body };
     let Head { parameters, types, returns, is_table, is_strict, .. } = head;
     let function = Some(SqlFunction { types, returns, is_strict });
     let forms = vec![MacroForm { parameters, body, function }];
@@ -93,15 +101,76 @@ pub(crate) fn created(
     Ok(Statement::CreateMacro { definition, or_replace, if_not_exists: false })
 }
 
+/// A query of the first row of another one of so many columns, or of NULLs where it has none; of 0 columns, of however many.
+pub fn of_one_row(body: &str, columns: usize) -> String {
+    let names: Vec<String> = (1..=columns).map(|it| format!("c{it}")).collect();
+    let names = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
+    format!(
+        "SELECT \"the row\".* FROM (SELECT 1) AS \"one row\" LEFT JOIN LATERAL \
+         (SELECT * FROM ({body}) AS \"all rows\"{names} LIMIT 1) AS \"the row\" ON TRUE"
+    )
+}
+
+/// What parameters that are OUT say of what a function gives.
+fn returns_of_outs(name: &str, head: &mut Head) -> SqlResult<()> {
+    let wrong = |message: String| Err(SqlError::new(SqlState("42P13"), message));
+    let is_set = head.is_table;
+    match &head.outs[..] {
+        [] => {}
+        [(own, data_type)] => {
+            if head.is_record || head.returns.first().is_some_and(|it| !is_same(&it.1, data_type)) {
+                let data_type = said_name(data_type);
+                return wrong(format!(
+                    "function result type must be {data_type} because of OUT parameters"
+                ));
+            }
+            let own = own.clone().unwrap_or_else(|| name.to_owned());
+            head.returns = vec![(own, data_type.clone())];
+            return Ok(());
+        }
+        outs => {
+            if !head.returns.is_empty() {
+                let what = "function result type must be record because of OUT parameters";
+                return wrong(what.to_owned());
+            }
+            let named = |(place, (name, data_type)): (usize, &(Option<String>, String))| {
+                let own = name.clone().unwrap_or_else(|| format!("column{}", place + 1));
+                (own, data_type.clone())
+            };
+            head.returns = outs.iter().enumerate().map(named).collect();
+            head.is_record = true;
+        }
+    }
+    if head.is_record {
+        (head.is_table, head.is_single) = (true, !is_set);
+    }
+    Ok(())
+}
+
+/// Whether two types as SQL are one.
+fn is_same(a: &str, b: &str) -> bool {
+    let known = |it: &str| crate::file_reference::named_type(it).ok();
+    a == b || known(a).is_some_and(|it| Some(it) == known(b))
+}
+
+fn said_name(data_type: &str) -> String {
+    let known = crate::file_reference::named_type(data_type);
+    known.map_or_else(|_| data_type.to_owned(), types::numeric::errors::type_name)
+}
+
 /// The types in brackets that DROP FUNCTION names a function by.
 pub(crate) fn types(cursor: &mut Cursor<'_>, tokens: &[TokenWithSpan]) -> SqlResult<Vec<String>> {
     cursor.expect_sign(&Token::LParen)?;
-    let mut types = Vec::new();
+    let (mut types, mut is_first) = (Vec::new(), true);
     while !cursor.take_sign(&Token::RParen) {
-        if !types.is_empty() {
+        if !is_first {
             cursor.expect_sign(&Token::Comma)?;
         }
-        types.push(parameter(cursor, tokens)?.1);
+        let (mode, _, data_type) = parameter(cursor, tokens)?;
+        if mode != Mode::Out {
+            types.push(data_type);
+        }
+        is_first = false;
     }
     Ok(types)
 }
@@ -112,15 +181,25 @@ fn parameters(
     head: &mut Head,
 ) -> SqlResult<()> {
     cursor.expect_sign(&Token::LParen)?;
+    let mut is_first = true;
     while !cursor.take_sign(&Token::RParen) {
-        if !head.parameters.is_empty() {
+        if !std::mem::take(&mut is_first) {
             cursor.expect_sign(&Token::Comma)?;
         }
-        let (name, data_type) = parameter(cursor, tokens)?;
+        let (mode, name, data_type) = parameter(cursor, tokens)?;
+        if mode != Mode::In {
+            let is_known = |it: &(Option<String>, String)| name.is_some() && it.0 == name;
+            if head.outs.iter().any(is_known) {
+                return Err(used_twice(name.as_deref().unwrap_or_default()));
+            }
+            head.outs.push((name.clone(), data_type.clone()));
+        }
+        if mode == Mode::Out {
+            continue;
+        }
         let name = name.unwrap_or_else(|| format!("${}", head.parameters.len() + 1));
         if head.parameters.iter().any(|it| it.name == name) {
-            let message = format!("parameter name \"{name}\" used more than once");
-            return Err(SqlError::new(SqlState("42P13"), message));
+            return Err(used_twice(&name));
         }
         let default = match cursor.take("DEFAULT") || cursor.take_sign(&Token::Eq) {
             true => {
@@ -140,17 +219,37 @@ fn parameters(
     Ok(())
 }
 
-/// `[IN] [name] type`: the name, if there is one, and the type as SQL.
+fn used_twice(name: &str) -> SqlError {
+    let message = format!("parameter name \"{name}\" used more than once");
+    SqlError::new(SqlState("42P13"), message)
+}
+
+/// Whether a parameter is given, given back, or both.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    In,
+    Out,
+    InOut,
+}
+
+fn mode(cursor: &mut Cursor<'_>) -> SqlResult<Option<Mode>> {
+    if cursor.take("VARIADIC") {
+        return Err(unsupported("a parameter of a function that is VARIADIC"));
+    }
+    Ok(match () {
+        () if cursor.take("INOUT") || cursor.take_all(&["IN", "OUT"]) => Some(Mode::InOut),
+        () if cursor.take("OUT") => Some(Mode::Out),
+        () if cursor.take("IN") => Some(Mode::In),
+        () => None,
+    })
+}
+
+/// `[IN | OUT | INOUT] [name] type`, or the name first: the mode, the name, if there is one, and the type as SQL.
 fn parameter(
     cursor: &mut Cursor<'_>,
     tokens: &[TokenWithSpan],
-) -> SqlResult<(Option<String>, String)> {
-    for mode in ["OUT", "INOUT", "VARIADIC"] {
-        if cursor.take(mode) {
-            return Err(unsupported(format!("a parameter of a function that is {mode}")));
-        }
-    }
-    cursor.take("IN");
+) -> SqlResult<(Mode, Option<String>, String)> {
+    let first = mode(cursor)?;
     let ends = |it: &Token| {
         matches!(it, Token::Comma | Token::RParen | Token::Eq) || is_word(it, "default")
     };
@@ -159,16 +258,17 @@ fn parameter(
     let all = &tokens[cursor.at()..ahead.at()];
     if let Some(whole) = type_of(all) {
         *cursor = ahead;
-        return Ok((None, whole));
+        return Ok((first.unwrap_or(Mode::In), None, whole));
     }
     let name = cursor.name("the name or the type of a parameter")?;
+    let behind = if first.is_none() { mode(cursor)? } else { None };
     let rest = &tokens[cursor.at()..ahead.at()];
     let Some(data_type) = type_of(rest) else {
         let message = "syntax error: the type of a parameter is expected here";
         return Err(SqlError::new(SqlState::SYNTAX, message));
     };
     *cursor = ahead;
-    Ok((Some(name), data_type))
+    Ok((first.or(behind).unwrap_or(Mode::In), Some(name), data_type))
 }
 
 /// The type that tokens are, as SQL; `None` where they are not one, or more than one.
@@ -253,7 +353,7 @@ fn returned(
             if !head.returns.is_empty() {
                 cursor.expect_sign(&Token::Comma)?;
             }
-            let (Some(name), data_type) = parameter(cursor, tokens)? else {
+            let (Mode::In, Some(name), data_type) = parameter(cursor, tokens)? else {
                 return Err(SqlError::new(
                     SqlState::SYNTAX,
                     "syntax error: a column has a name and a type",
@@ -277,7 +377,12 @@ fn returned(
     let Some((data_type, behind)) = found else {
         return Err(SqlError::new(SqlState::SYNTAX, "syntax error: a type is expected here"));
     };
-    if ["void", "trigger", "record"].contains(&data_type.to_lowercase().as_str()) {
+    if data_type.eq_ignore_ascii_case("record") {
+        *cursor = behind;
+        head.is_record = true;
+        return Ok(());
+    }
+    if ["void", "trigger"].contains(&data_type.to_lowercase().as_str()) {
         return Err(unsupported(format!("a function that returns {}", data_type.to_lowercase())));
     }
     *cursor = behind;

@@ -1,15 +1,16 @@
 //! `SET a[1] = x`, which the parser does not know: read as `a = item(a, x, 1)`, where the function has a name that no text can
-//! spell. Several items of one column are set one after the other.
+//! spell. Several items of one column are set one after the other. A slice, `SET a[1:2] = x`, has both bounds of each subscript, and
+//! a word that tells which of them are said.
 
 use sqlparser::ast;
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
+use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Word};
 use types::SqlResult;
-
-use crate::syntax::unsupported;
 
 /// The name of the function: the array, the new item, its subscripts.
 const SET_ITEM: &str = "\0set item";
+/// The same of a slice: the array, the new items, and of each subscript both bounds and a word.
+const SET_SLICE: &str = "\0set slice";
 
 /// An assignment: the column, the subscripts of its item if there are any, and the value.
 struct Assignment {
@@ -117,6 +118,33 @@ fn target(tokens: &[TokenWithSpan]) -> Option<(Vec<TokenWithSpan>, Vec<Vec<Token
     rest.is_empty().then(|| (column.to_vec(), subscripts))
 }
 
+/// The place of the colon of a subscript that is a slice.
+fn colon(subscript: &[TokenWithSpan]) -> Option<usize> {
+    let place = end_of(subscript, |it| it.token == Token::Colon);
+    subscript.get(place).is_some_and(|it| it.token == Token::Colon).then_some(place)
+}
+
+/// Both bounds of a subscript of a slice, and a word that tells which are said. One without a colon is the upper one.
+fn bounds(subscript: &[TokenWithSpan], span: Span) -> [Vec<TokenWithSpan>; 3] {
+    let placed = |token| vec![TokenWithSpan { token, span }];
+    let keyword = Keyword::NULL;
+    let null =
+        || placed(Token::Word(Word { value: "NULL".to_owned(), quote_style: None, keyword }));
+    let word = |it: &str| placed(Token::SingleQuotedString(it.to_owned()));
+    let Some(place) = colon(subscript) else {
+        let one = placed(Token::Number("1".to_owned(), false));
+        return [one, subscript.to_vec(), word("lu")];
+    };
+    let (lower, upper) = (&subscript[..place], &subscript[place + 1..]);
+    let said = format!(
+        "{}{}",
+        if lower.is_empty() { "" } else { "l" },
+        if upper.is_empty() { "" } else { "u" }
+    );
+    let bound = |it: &[TokenWithSpan]| if it.is_empty() { null() } else { it.to_vec() };
+    [bound(lower), bound(upper), word(&said)]
+}
+
 fn rewritten(all: Vec<Assignment>) -> SqlResult<Vec<TokenWithSpan>> {
     // Each column once, with all its items.
     let mut columns: Vec<(Vec<TokenWithSpan>, Vec<TokenWithSpan>, bool)> = Vec::new();
@@ -127,9 +155,7 @@ fn rewritten(all: Vec<Assignment>) -> SqlResult<Vec<TokenWithSpan>> {
             columns.push((column, value, false));
             continue;
         }
-        if subscripts.iter().flatten().any(|it| it.token == Token::Colon) {
-            return Err(unsupported("an assignment to a slice of an array"));
-        }
+        let is_slice = subscripts.iter().any(|it| colon(it).is_some());
         let same = |it: &[TokenWithSpan]| {
             it.iter().map(|it| &it.token).eq(column.iter().map(|it| &it.token))
         };
@@ -139,12 +165,16 @@ fn rewritten(all: Vec<Assignment>) -> SqlResult<Vec<TokenWithSpan>> {
             None => column.clone(),
         };
         let name = Word {
-            value: SET_ITEM.to_owned(),
+            value: if is_slice { SET_SLICE } else { SET_ITEM }.to_owned(),
             quote_style: Some('"'),
             keyword: Keyword::NoKeyword,
         };
         let mut call = vec![placed(Token::Word(name)), placed(Token::LParen)];
         call.extend(before);
+        let subscripts: Vec<_> = match is_slice {
+            true => subscripts.iter().flat_map(|it| bounds(it, span)).collect(),
+            false => subscripts,
+        };
         for argument in std::iter::once(value).chain(subscripts) {
             call.push(placed(Token::Comma));
             call.extend(argument);
@@ -166,14 +196,26 @@ fn rewritten(all: Vec<Assignment>) -> SqlResult<Vec<TokenWithSpan>> {
     Ok(tokens)
 }
 
-/// The arguments of the function that sets an item.
-pub(crate) fn item_that_is_set(value: &ast::Expr) -> Option<Vec<&ast::Expr>> {
+/// What is set of an array, or of JSON.
+pub(crate) struct SetItem<'a> {
+    /// Whether it is a slice.
+    pub(crate) is_slice: bool,
+    /// The arguments of the function that stands for it.
+    pub(crate) arguments: Vec<&'a ast::Expr>,
+}
+
+/// The item or the slice that a value sets.
+pub(crate) fn item_that_is_set(value: &ast::Expr) -> Option<SetItem<'_>> {
     let ast::Expr::Function(call) = value else { return None };
-    let name = call.name.0.last()?.as_ident()?;
+    let name = &call.name.0.last()?.as_ident()?.value;
     let ast::FunctionArguments::List(list) = &call.args else { return None };
     let argument = |it| match it {
         &ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(ref it)) => Some(it),
         _ => None,
     };
-    (name.value == SET_ITEM).then(|| list.args.iter().map(argument).collect()).flatten()
+    if name != SET_ITEM && name != SET_SLICE {
+        return None;
+    }
+    let arguments = list.args.iter().map(argument).collect::<Option<Vec<_>>>()?;
+    Some(SetItem { is_slice: name == SET_SLICE, arguments })
 }

@@ -7,6 +7,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::dialect::Postgres;
+use crate::json_constructor_words;
 use crate::sql_json_words::{self, Reader, closing, name};
 use crate::steering::is_word;
 
@@ -15,6 +16,7 @@ const NESTED_MAX: usize = 32;
 
 /// Brings the calls, and those of which its columns are, to what the parser knows; the tokens have no blanks.
 pub(crate) fn known_words(tokens: &mut Vec<TokenWithSpan>) -> SqlResult<()> {
+    json_constructor_words::known_words(tokens)?;
     if !tokens.iter().any(|it| sql_json_words::is_about(&it.token)) {
         return Ok(());
     }

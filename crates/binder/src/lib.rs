@@ -44,6 +44,7 @@ mod generated_words;
 pub mod index_words;
 mod interval_fields;
 mod item_assignment;
+mod json_constructor_words;
 mod json_rows;
 mod json_table_words;
 mod json_words;
@@ -114,6 +115,7 @@ pub use design::{
 };
 pub use domain_value::condition_of_column;
 pub use file_reference::{FileOption, FileReference, named_type};
+pub use function_words::of_one_row;
 pub use json_rows::json_rows;
 pub use kept_text::{KeptText, with_types_found};
 pub use like_words::{Including, LikeClause};

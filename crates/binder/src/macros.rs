@@ -9,7 +9,7 @@ use sqlparser::ast::{
     self, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, TableAlias, TableFactor,
     VisitMut, VisitorMut, visit_expressions_mut,
 };
-use types::{CatalogView, MacroDefinition, MacroForm, SqlError, SqlResult, SqlState};
+use types::{CatalogView, MacroDefinition, MacroForm, SqlError, SqlFunction, SqlResult, SqlState};
 
 use crate::fragments::read;
 use crate::sql_functions;
@@ -107,12 +107,12 @@ impl Expanding<'_> {
     }
 
     fn of_table(&self, factor: &TableFactor) -> SqlResult<Option<TableFactor>> {
-        let (name, arguments, alias) = match factor {
-            TableFactor::Table {
-                name, args: Some(args), alias, with_ordinality: false, ..
-            } => (name, &args.args, alias),
-            TableFactor::Function { name, args, alias, with_ordinality: false, .. } => {
-                (name, args, alias)
+        let (name, arguments, alias, is_numbered) = match factor {
+            TableFactor::Table { name, args: Some(args), alias, with_ordinality, .. } => {
+                (name, &args.args, alias, *with_ordinality)
+            }
+            TableFactor::Function { name, args, alias, with_ordinality, .. } => {
+                (name, args, alias, *with_ordinality)
             }
             _ => return Ok(None),
         };
@@ -123,9 +123,12 @@ impl Expanding<'_> {
         let (form, values) = chosen(&definition, arguments)?;
         let lateral = !values.is_empty();
         let query = read(&form.body, |it| it.parse_query())?;
+        let mut alias = alias.clone();
         let subquery = match &form.function {
             Some(function) if definition.is_table => {
                 let made = (self.within(query)?, values);
+                let told = told_columns(function, &mut alias)?;
+                let function = told.as_ref().unwrap_or(function);
                 sql_functions::rows(&definition.name, (form, function), made)?
             }
             Some(function) => {
@@ -142,8 +145,13 @@ impl Expanding<'_> {
             columns: Vec::new(),
             at: None,
         };
+        let subquery = match is_numbered {
+            true if definition.is_function() => numbered(subquery)?,
+            true => return Err(unsupported("WITH ORDINALITY of a macro")),
+            false => subquery,
+        };
         // Arguments may be columns of what stands before the call.
-        let alias = Some(alias.clone().unwrap_or(own));
+        let alias = Some(alias.unwrap_or(own));
         Ok(Some(TableFactor::Derived { lateral, subquery, alias, sample: None }))
     }
 
@@ -191,6 +199,50 @@ impl Expanding<'_> {
         });
         Ok(body)
     }
+}
+
+/// A function that gives records, with the columns that its call says behind AS, which are names alone from there on; `None` of one
+/// that says them itself.
+fn told_columns(
+    function: &SqlFunction,
+    alias: &mut Option<TableAlias>,
+) -> SqlResult<Option<SqlFunction>> {
+    let is_told =
+        alias.as_ref().is_some_and(|it| it.columns.iter().any(|it| it.data_type.is_some()));
+    let syntax = |message: &str| Err(SqlError::new(SqlState::SYNTAX, message));
+    if !function.returns.is_empty() {
+        return match is_told {
+            true => {
+                syntax("a column definition list is redundant for a function that says its columns")
+            }
+            false => Ok(None),
+        };
+    }
+    let Some(alias) = alias.as_mut().filter(|_| is_told) else {
+        return syntax("a column definition list is required for functions returning \"record\"");
+    };
+    let mut returns = Vec::with_capacity(alias.columns.len());
+    for column in &mut alias.columns {
+        let Some(data_type) = column.data_type.take() else {
+            return syntax("a column definition list has a type for each column");
+        };
+        returns.push((ident(&column.name), data_type.to_string()));
+    }
+    Ok(Some(SqlFunction { returns, ..function.clone() }))
+}
+
+/// A query with the numbers of its rows behind its columns.
+fn numbered(query: Box<ast::Query>) -> SqlResult<Box<ast::Query>> {
+    let text =
+        "SELECT \"the rows\".*, row_number() OVER () AS ordinality FROM (SELECT 1) AS \"the rows\"";
+    let mut whole = read(text, |it| it.parse_query())?;
+    if let ast::SetExpr::Select(select) = &mut *whole.body
+        && let Some(TableFactor::Derived { subquery, .. }) =
+            select.from.first_mut().map(|it| &mut it.relation)
+    {
+        *subquery = query;
+    }
+    Ok(whole)
 }
 
 /// The first form that takes some arguments, and the values of its parameters.

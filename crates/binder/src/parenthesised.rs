@@ -25,7 +25,7 @@ pub(crate) fn membership(parser: &mut Parser, left: &Expr) -> Option<Result<Expr
     let (open, inner) = if negated { (third, fourth) } else { (second, third) };
     if (negated || is(&first.token, Keyword::IN))
         && open.token == Token::LParen
-        && inner.token == Token::LParen
+        && (inner.token == Token::LParen || begins_query(&inner.token))
     {
         return Some(member(parser, left, negated));
     }
@@ -101,6 +101,13 @@ fn begins_unknown(token: &Token) -> bool {
     *token == Token::LParen || is(token, Keyword::VALUES) || is(token, Keyword::TABLE)
 }
 
+/// Whether a query begins with a word. The parser would try a list, too, where the query is wrong, and so each query in another one
+/// twice.
+fn begins_query(token: &Token) -> bool {
+    use Keyword::{SELECT, TABLE, VALUES, WITH};
+    [SELECT, WITH, VALUES, TABLE].into_iter().any(|word| is(token, word))
+}
+
 fn is(token: &Token, keyword: Keyword) -> bool {
     matches!(token, Token::Word(word) if word.keyword == keyword && word.quote_style.is_none())
 }
@@ -143,12 +150,7 @@ fn looks_like_query(parser: &mut Parser, steps: &mut usize) -> bool {
     loop {
         match next() {
             Token::LParen => around += 1,
-            it if [Keyword::SELECT, Keyword::WITH, Keyword::VALUES, Keyword::TABLE]
-                .into_iter()
-                .any(|word| is(&it, word)) =>
-            {
-                break;
-            }
+            it if begins_query(&it) => break,
             _ => return false,
         }
     }

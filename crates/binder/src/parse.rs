@@ -750,6 +750,19 @@ mod tests {
     }
 
     #[test]
+    fn queries_behind_in_that_are_wrong_are_refused_in_little_time() {
+        for (open, close) in [("IN (SELECT ", ""), ("a IN (SELECT ", ")"), ("a IN (VALUES (", "))")]
+        {
+            for count in [3, 40, 300] {
+                let nest = format!("{}('x' y END{}", open.repeat(count), close.repeat(count));
+                let state = state_of(format!("SELECT 1 WHERE b NOT IN (SELECT {nest}"));
+                let state = state.map_err(|it| it.state);
+                assert!(state.is_err(), "{count} times {open}: {state:?}");
+            }
+        }
+    }
+
+    #[test]
     fn names_of_any_length_are_parsed_or_refused_in_little_time() {
         for end in ["((c))", "c[1]", "c COLLATE", "*", "-1", ".", "ARRAY["] {
             for parts in [3, 11, 40, 20_000] {

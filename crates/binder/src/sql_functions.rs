@@ -98,7 +98,14 @@ pub(crate) fn rows(
 /// 42601 for a type or a body that is none.
 pub fn check_query(name: &str, form: &MacroForm, function: &SqlFunction) -> SqlResult<ParsedQuery> {
     let nulls: Vec<Expr> = function.types.iter().map(|_| Expr::value(Value::Null)).collect();
-    let text = format!("SELECT b.* FROM {}LATERAL (SELECT 1) AS b", relation(name, form));
+    // Columns of the body may share a name.
+    let columns: Vec<String> = (1..=function.returns.len()).map(|it| format!("c{it}")).collect();
+    let columns = match columns.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", columns.join(", ")),
+    };
+    let relation = relation(name, form);
+    let text = format!("SELECT b.* FROM {relation}LATERAL (SELECT 1) AS b{columns}");
     let mut query = read(&text, |it| it.parse_query())?;
     let body = read(&form.body, |it| it.parse_query())?;
     complete(&mut query, (name, form), body, &typed(function, &nulls)?)?;

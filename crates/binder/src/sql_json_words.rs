@@ -329,7 +329,7 @@ impl Reader<'_> {
     }
 }
 
-fn word(value: &str, keyword: Keyword) -> Token {
+pub(crate) fn word(value: &str, keyword: Keyword) -> Token {
     Token::Word(Word { value: value.to_owned(), quote_style: None, keyword })
 }
 

@@ -84,6 +84,13 @@ pub enum TypeBody {
         /// Its name, if users made it.
         type_name: Option<TypeName>,
     },
+    /// Rows of columns.
+    Row {
+        /// The columns, as a struct; `Null` until it is found where users made the type of one.
+        data_type: DataType,
+        /// What names types that users made, if any does.
+        type_name: Option<TypeName>,
+    },
     /// ENUM of the texts that a query has, in the order in which they come first.
     LabelsOf(ParsedQuery),
 }

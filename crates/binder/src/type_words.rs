@@ -1,11 +1,15 @@
 //! CREATE, ALTER and DROP TYPE.
 
-use sqlparser::tokenizer::{Token, TokenWithSpan};
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::Parser;
+use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 use types::{SqlResult, names};
 
 use crate::cursor::Cursor;
+use crate::dialect::Postgres;
 use crate::statement::{ParsedQuery, Statement, TypeBody};
 use crate::syntax::unsupported;
+use crate::user_types::TypeName;
 use crate::user_types::{NewLabel, TypeChange};
 
 /// The statement, if the tokens are one about types. `query` reads one.
@@ -53,8 +57,11 @@ fn body(
     query: impl Fn(Vec<TokenWithSpan>) -> SqlResult<ParsedQuery>,
 ) -> SqlResult<TypeBody> {
     cursor.expect("AS")?;
-    if cursor.peek() == Some(&Token::LParen) || cursor.sees(&["RANGE"]) {
-        return Err(unsupported("a type of rows or of ranges"));
+    if cursor.sees(&["RANGE"]) {
+        return Err(unsupported("a type of ranges"));
+    }
+    if cursor.peek() == Some(&Token::LParen) {
+        return row(&tokens[cursor.at()..]);
     }
     if !cursor.take("ENUM") {
         let of = cursor.any_type(|_| false)?;
@@ -81,6 +88,26 @@ fn body(
     }
     cursor.expect_end()?;
     Ok(TypeBody::Labels(labels))
+}
+
+/// `(name type, ..)`, which is read as the fields of a struct.
+fn row(fields: &[TokenWithSpan]) -> SqlResult<TypeBody> {
+    let keyword = Keyword::STRUCT;
+    let word = Word { value: "STRUCT".to_owned(), quote_style: None, keyword };
+    let mut tokens = Vec::with_capacity(fields.len() + 1);
+    if let Some(first) = fields.first() {
+        tokens.push(TokenWithSpan { token: Token::Word(word), span: first.span });
+    }
+    tokens.extend_from_slice(fields);
+    if matches!(tokens.get(2).map(|it| &it.token), Some(Token::RParen)) {
+        return Err(unsupported("a type of rows without columns"));
+    }
+    crate::struct_words::known_words(&mut tokens);
+    let mut parser = Parser::new(&Postgres).with_tokens_with_locations(tokens);
+    let parsed = parser.parse_data_type().map_err(|it| crate::syntax::syntax(&it))?;
+    parser.expect_token(&Token::EOF).map_err(|it| crate::syntax::syntax(&it))?;
+    let (data_type, type_name) = TypeName::read(&parsed)?;
+    Ok(TypeBody::Row { data_type, type_name })
 }
 
 fn label(cursor: &mut Cursor<'_>) -> SqlResult<String> {

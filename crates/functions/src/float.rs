@@ -3,6 +3,7 @@
 use arrow_array::ArrayRef;
 use arrow_array::types::Float64Type;
 use plan::Function;
+use types::numeric::bytes::held;
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::call::Call;
@@ -17,6 +18,18 @@ pub(crate) fn unary(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let values = call.floats(0)?;
     let function = call.function;
     call.map::<Float64Type>(|row| one(function, values.value(row)))
+}
+
+/// The bytes of floats as they are sent.
+pub(crate) fn sent(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let values = call.floats(0)?;
+    call.map_texts(|row, out| {
+        let value = values.value(row);
+        match call.function {
+            Function::Float4Send => out.push(&held(&(value as f32).to_be_bytes())),
+            _ => out.push(&held(&value.to_be_bytes())),
+        }
+    })
 }
 
 /// Whether a function is one of one float, and nothing else.

@@ -75,6 +75,7 @@ fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
         it if float::is_unary(it) => float::unary(call),
         F::Log if call.count() == 1 => float::unary(call),
         F::Atan2 | F::Atan2d | F::Log | F::Nanvl | F::Power => float::binary(call),
+        F::Float4Send | F::Float8Send => float::sent(call),
         F::IsNan => float::is_nan(call),
         F::Pi => float::pi(call),
         F::Abs | F::Ceil | F::Floor | F::Round | F::Sign | F::Trunc => exact::rounding(call),
@@ -93,7 +94,7 @@ fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::UuidV7 => uuid::of_moment(call),
         it if it.is_of_sequences() => Err(call.broken("no sequences")),
         F::Coalesce | F::Greatest | F::Least | F::Nullif | F::Nvl | F::Nvl2 => choice::choose(call),
-        F::ArrowCast | F::ArrowTryCast | F::CastToType | F::TryCastToType => {
+        F::ArrowCast | F::ArrowTryCast | F::CastToType | F::TryCastToType | F::InputError => {
             Err(call.broken("a conversion in its place"))
         }
         F::ArrowMetadata => Ok(new_null_array(&ArrowType::Utf8, call.rows)),

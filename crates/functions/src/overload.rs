@@ -110,6 +110,7 @@ fn floats(function: Function) -> &'static [Overload] {
         F::Atan2 | F::Atan2d | F::Nanvl | F::Power => const { &[fixed(&[Double, Double], DOUBLE)] },
         F::Log => const { &[fixed(&[Double], DOUBLE), fixed(&[Double, Double], DOUBLE)] },
         F::Pi | F::Random => const { &[fixed(&[], DOUBLE)] },
+        F::Float4Send | F::Float8Send => const { &[fixed(&[Double], BYTEA)] },
         F::IsNan => const { &[fixed(&[Double], BOOLEAN)] },
         _ => &[],
     }
@@ -121,6 +122,7 @@ fn others(function: Function) -> &'static [Overload] {
         F::ArrowMetadata => const { &[fixed(&[Any, Text], TEXT)] },
         F::ArrowTypeof => const { &[fixed(&[Any], TEXT)] },
         F::CastToType | F::TryCastToType => const { &[ruled(&[Any, Any], scale::second)] },
+        F::InputError => const { &[fixed(&[Text, Any], DataType::Array(types::Element::Text))] },
         F::WithMetadata => {
             const {
                 &[Overload {

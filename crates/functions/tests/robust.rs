@@ -226,6 +226,7 @@ fn one_call(prng: &mut Prng, function: Function, all: &[DataType]) -> bool {
                         | Function::ArrowTryCast
                         | Function::CastToType
                         | Function::TryCastToType
+                        | Function::InputError
                         | Function::NestedFit
                         | Function::NestedJson
                         | Function::NestedKey

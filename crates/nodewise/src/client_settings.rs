@@ -58,6 +58,8 @@ pub(crate) const DEFERRABLE: &str = "default_transaction_deferrable";
 pub(crate) const SUPERUSER: &str = "is_superuser";
 pub(crate) const SESSION_ROLE: &str = "session_authorization";
 pub(crate) const ROLE: &str = "role";
+const BYTES: &str = "bytea_output";
+const FLOATS: &str = "extra_float_digits";
 const DATE_STYLE: &str = "DateStyle";
 const INTERVAL_STYLE: &str = "IntervalStyle";
 const ON: Takes = Takes::Words(&[&["on", "true", "yes", "1"]]);
@@ -72,7 +74,7 @@ const SWITCH: Takes = Takes::Words(&[&["on", "true", "yes", "1"], &["off", "fals
 /// In the order of their names without regard to case.
 const KNOWN: &[Known] = &[
     known("application_name", "", Takes::Text, true, "what the client calls itself"),
-    known("bytea_output", "hex", Takes::Words(&[&["hex"]]), false, "how bytes are written"),
+    known(BYTES, "hex", Takes::Words(&[&["hex"], &["escape"]]), false, "how bytes are written"),
     known("calendar", "gregorian", CALENDARS, false, "how days are counted"),
     known("client_encoding", "UTF8", ENCODINGS, true, "how texts come and go: UTF-8"),
     known("client_min_messages", "notice", Takes::Text, false, "kept, and of no effect"),
@@ -82,7 +84,7 @@ const KNOWN: &[Known] = &[
     known(DEFERRABLE, "off", SWITCH, false, "kept: what only reads is never refused"),
     known(READ_ONLY, "off", SWITCH, true, "on: transactions change nothing, if they do not say so"),
     known("escape_string_warning", "on", SWITCH, false, "kept, and of no effect"),
-    known("extra_float_digits", "1", Takes::Number(-15, 3), false, "floats are always shortest"),
+    known(FLOATS, "1", Takes::Number(-15, 3), false, "below 1: floats have 15 digits less so many"),
     known("in_hot_standby", "off", Takes::Nothing, true, "the server is no copy of another"),
     known("integer_datetimes", "on", Takes::Nothing, true, "times are whole microseconds"),
     known(INTERVAL_STYLE, "postgres", Takes::Intervals, true, "how intervals are written"),
@@ -305,7 +307,7 @@ impl ClientSettings {
         zone.with_styles(self.styles())
     }
 
-    /// How dates and intervals are written and read.
+    /// How values are written and read.
     pub(crate) fn styles(&self) -> Styles {
         let mut styles = Styles::default();
         if let Some(said) = self.0.get(DATE_STYLE) {
@@ -313,6 +315,12 @@ impl ClientSettings {
         }
         if let Some(said) = self.0.get(INTERVAL_STYLE) {
             styles = styles.with_intervals(said).unwrap_or(styles);
+        }
+        if let Some(said) = self.0.get(BYTES) {
+            styles = styles.with_bytes(said).unwrap_or(styles);
+        }
+        if let Some(said) = self.0.get(FLOATS).and_then(|it| it.parse().ok()) {
+            styles = styles.with_float_digits(said);
         }
         styles
     }

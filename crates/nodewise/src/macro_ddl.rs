@@ -1,9 +1,10 @@
 //! CREATE and DROP of macros, and of functions in SQL, which are macros that say more.
 
 use binder::{DroppedMacro, sql_functions};
-use types::{MacroDefinition, MacroForm, SqlError, SqlResult, SqlState};
+use types::{DataType, MacroDefinition, MacroForm, SqlError, SqlResult, SqlState, names};
 
 use crate::answer::done;
+use crate::copy::type_sql;
 use crate::durability::Operation;
 use crate::{Answer, CancelToken, Session};
 
@@ -36,6 +37,7 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         self.write_alone(cancel)?;
+        self.say_rows(&mut definition)?;
         let (snapshot, name) = (self.snapshot(), definition.name.clone());
         if functions::lookup(&name).is_some()
             || binder::bind::aggregate_names().any(|it| it == name)
@@ -86,19 +88,65 @@ impl Session {
         Ok(done("CREATE FUNCTION"))
     }
 
+    /// What a function gives whose type is that of rows, of a table or a view or one that users made: the columns of it.
+    fn say_rows(&self, definition: &mut MacroDefinition) -> SqlResult<()> {
+        let is_set = definition.is_table;
+        let Some(form) = definition.forms.first_mut() else { return Ok(()) };
+        let Some(function) = &mut form.function else { return Ok(()) };
+        let [(_, said)] = &function.returns[..] else { return Ok(()) };
+        let Some(columns) = self.row_columns(said)? else { return Ok(()) };
+        let column = |(name, of): (String, DataType)| (name, type_sql(of));
+        function.returns = columns.into_iter().map(column).collect();
+        if !is_set {
+            form.body = binder::of_one_row(&form.body, function.returns.len());
+            definition.is_table = true;
+        }
+        Ok(())
+    }
+
+    /// The columns of the rows that a type has; `None` of one that has none.
+    fn row_columns(&self, said: &str) -> SqlResult<Option<Vec<(String, DataType)>>> {
+        // A type that is built in comes before all others.
+        if binder::named_type(said).is_ok() || names::said(said).is_err() {
+            return Ok(None);
+        }
+        let snapshot = self.snapshot();
+        if let Some(found) = snapshot.user_type(&self.existing_type_name(said)?) {
+            return Ok(match found.data_type {
+                DataType::Struct(it) if !it.name().is_empty() => {
+                    let columns = it.fields().iter();
+                    Some(columns.map(|it| (it.name.to_string(), it.data_type)).collect())
+                }
+                _ => None,
+            });
+        }
+        let Ok(name) = self.existing_name(said, true) else { return Ok(None) };
+        if let Some(table) = snapshot.get(&name) {
+            let shown = table.columns.iter().filter(|it| !names::is_hidden(&it.name));
+            return Ok(Some(shown.map(|it| (it.name.clone(), it.data_type)).collect()));
+        }
+        Ok(snapshot.view(&name).map(|it| it.columns.clone()))
+    }
+
     /// Whether the body of a function can be bound, and gives as many columns as it says.
     fn check_function(&self, name: &str, form: &MacroForm, cancel: &CancelToken) -> SqlResult<()> {
         let Some(function) = &form.function else { return Ok(()) };
         let query = sql_functions::check_query(name, form, function)?;
-        let bound = self.bound_view(&query, &[], cancel)?;
-        if bound.columns.len() != function.returns.len() {
+        let says = function.returns.len();
+        let mismatch = |why: String| {
             let message = format!("return type mismatch in function \"{name}\"");
-            let why = format!(
-                "it gives {} columns, and says {}",
-                bound.columns.len(),
-                function.returns.len()
-            );
-            return Err(SqlError::new(SqlState("42P13"), message).with_hint(why));
+            SqlError::new(SqlState("42P13"), message).with_hint(why)
+        };
+        let bound = self.bound_view(&query, &[], cancel).map_err(|it| match it.state {
+            // It is called with names for as many columns as it says.
+            SqlState::INVALID_COLUMN_REFERENCE if says > 1 => {
+                mismatch(format!("it gives fewer columns than the {says} that it says"))
+            }
+            _ => it,
+        })?;
+        let gives = bound.columns.len();
+        if gives != says && says > 0 {
+            return Err(mismatch(format!("it gives {gives} columns, and says {says}")));
         }
         Ok(())
     }

@@ -125,7 +125,7 @@ pub fn array_of_made(name: &str) -> u32 {
 pub fn made_by_number(session: &Session, oid: u32) -> Option<DataType> {
     let snapshot = session.snapshot();
     snapshot.user_types().find_map(|it| match () {
-        () if it.domain.is_none() && !matches!(it.data_type, DataType::Enum(_)) => None,
+        () if it.domain.is_none() && it.data_type.made_name().is_none() => None,
         () if made_type(&it.name) == oid => Some(it.data_type),
         () if it.domain.is_none() && array_of_made(&it.name) == oid => it.data_type.array(),
         () => None,
@@ -171,6 +171,10 @@ pub fn wire_type(of: DataType) -> WireType {
         DataType::Array(Element::SmallIntVector) => fixed(INT2VECTOR, -1),
         DataType::Array(Element::OidVector) => fixed(OIDVECTOR, -1),
         DataType::Struct(it) if it.is_row() => fixed(RECORD, -1),
+        DataType::Struct(it) if !it.name().is_empty() => fixed(made_type(it.name()), -1),
+        DataType::Array(Element::Struct(it)) if !it.name().is_empty() => {
+            fixed(array_of_made(it.name()), -1)
+        }
         DataType::Array(it) if matches!(it.data_type(), DataType::Struct(of) if of.is_row()) => {
             fixed(array_of(RECORD), -1)
         }

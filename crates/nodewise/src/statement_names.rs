@@ -75,7 +75,8 @@ impl Session {
         match statement {
             Statement::CreateType { name, body } => {
                 *name = self.new_name(name)?;
-                if let TypeBody::Alias { data_type, type_name } = body
+                if let TypeBody::Alias { data_type, type_name }
+                | TypeBody::Row { data_type, type_name } = body
                     && self.find_type(data_type, type_name)?.is_some()
                 {
                     let message = "another name of a domain is not supported";

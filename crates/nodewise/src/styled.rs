@@ -1,11 +1,13 @@
-//! Rows in the styles of a session (`DateStyle`, `IntervalStyle`): what is written otherwise than usual becomes a text.
+//! Rows in the styles of a session (`DateStyle`, `IntervalStyle`, `bytea_output`, `extra_float_digits`): what is written otherwise than usual becomes a text.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Date32Type, IntervalMonthDayNanoType, TimestampMicrosecondType};
+use arrow_array::types::{
+    Date32Type, Float32Type, Float64Type, IntervalMonthDayNanoType, TimestampMicrosecondType,
+};
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
 use arrow_schema::{DataType as ArrowType, Field, IntervalUnit, Schema, TimeUnit};
 use stdx::sync::Arc;
-use types::numeric::{self, format};
+use types::numeric::{self, bytes, format};
 use types::{DataType, SqlError, SqlResult, Styles, Value, Zone};
 
 use crate::text::parts;
@@ -82,10 +84,8 @@ fn texts_of(array: &ArrayRef, of: DataType, zone: &Zone) -> Option<StringArray> 
     Some(match array.data_type() {
         ArrowType::Date32 => {
             let days = array.as_primitive::<Date32Type>();
-            let text = |row| {
-                written(row, &|out: &mut String| format::date(days.value(row).into(), styles, out))
-            };
-            rows.map(text).collect()
+            rows.map(|row| written(row, &|out| format::date(days.value(row).into(), styles, out)))
+                .collect()
         }
         ArrowType::Timestamp(TimeUnit::Microsecond, own) => {
             let micros = array.as_primitive::<TimestampMicrosecondType>();
@@ -99,9 +99,32 @@ fn texts_of(array: &ArrayRef, of: DataType, zone: &Zone) -> Option<StringArray> 
         }
         ArrowType::Interval(IntervalUnit::MonthDayNano) => {
             let spans = array.as_primitive::<IntervalMonthDayNanoType>();
+            let span = |row| parts(spans.value(row));
+            rows.map(|row| written(row, &|out| format::interval(span(row), styles, out))).collect()
+        }
+        ArrowType::Binary => {
+            let strings = array.as_binary::<i32>();
             let text = |row| {
                 written(row, &|out: &mut String| {
-                    format::interval(parts(spans.value(row)), styles, out);
+                    bytes::format_escaped(&bytes::held(strings.value(row)), out);
+                })
+            };
+            rows.map(text).collect()
+        }
+        ArrowType::Float64 => {
+            let floats = array.as_primitive::<Float64Type>();
+            let text = |row| {
+                written(row, &|out: &mut String| {
+                    format::styled_float(floats.value(row), false, styles, out);
+                })
+            };
+            rows.map(text).collect()
+        }
+        ArrowType::Float32 => {
+            let floats = array.as_primitive::<Float32Type>();
+            let text = |row| {
+                written(row, &|out: &mut String| {
+                    format::styled_float(floats.value(row).into(), true, styles, out);
                 })
             };
             rows.map(text).collect()

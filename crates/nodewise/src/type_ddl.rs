@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use binder::{NewLabel, ParsedQuery, Statement, TypeBody, TypeChange};
 use stdx::sync::Arc;
-use types::structs::changed;
+use types::structs::{StructType, changed};
 use types::{DataType, EnumType, RoleId, SqlError, SqlResult, SqlState, UserType, names};
 
 use crate::answer::done;
@@ -51,6 +51,12 @@ impl Session {
             TypeBody::Labels(labels) => of_labels(labels.clone())?,
             TypeBody::LabelsOf(query) => of_labels(self.labels_of(query, cancel)?)?,
             TypeBody::Alias { data_type, .. } => self.current_type(*data_type)?,
+            TypeBody::Row { data_type, .. } => match self.current_type(*data_type)? {
+                DataType::Struct(it) | DataType::Map(it) => {
+                    DataType::Struct(StructType::named(name, it.fields().to_vec())?)
+                }
+                _ => return Err(SqlError::internal("a type of rows without columns")),
+            },
         };
         self.write_alone(cancel)?;
         self.check_free_type(name)?;
@@ -125,6 +131,11 @@ impl Session {
             }
             other => other,
         };
+        if let DataType::Struct(row) = of
+            && !row.name().is_empty()
+        {
+            return self.existing_type(row.name()).map(|it| it.data_type);
+        }
         let current = changed(of, &current)?;
         gone.take().map_or(Ok(current), Err)
     }
@@ -230,6 +241,9 @@ impl Session {
     ) -> SqlResult<()> {
         let old = self.existing_type(name)?;
         self.check_free_type(to)?;
+        if matches!(old.data_type, DataType::Struct(it) if it.name() == old.name) {
+            self.check_type_unused(&old)?;
+        }
         self.rename_type_in_texts(&old.name, to, cancel)?;
         self.remove_type(&old.name)?;
         let renamed =
@@ -240,6 +254,10 @@ impl Session {
                 let new = EnumType::new(to, labels.labels().to_vec())?;
                 self.put_type(renamed(DataType::Enum(new)))?;
                 self.change_type((labels, new), true, cancel)
+            }
+            DataType::Struct(row) if row.name() == old.name => {
+                let new = StructType::named(to, row.fields().to_vec())?;
+                self.put_type(renamed(DataType::Struct(new)))
             }
             other => self.put_type(renamed(other)),
         }

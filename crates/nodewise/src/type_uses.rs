@@ -262,6 +262,17 @@ impl Session {
         Ok(())
     }
 
+    /// 0A000 where anything uses a type.
+    pub(crate) fn check_type_unused(&self, it: &UserType) -> SqlResult<()> {
+        match self.users_of(it)?.first() {
+            Some(user) => Err(SqlError::unsupported(format!(
+                "another name of a type of rows that is used is not supported: {} depends on it",
+                user.said()
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// Makes a type ready to go: what uses it goes first, or all is refused (2BP01).
     pub(crate) fn release_type(
         &mut self,
@@ -323,10 +334,8 @@ impl Session {
 
     fn users_of(&self, it: &UserType) -> SqlResult<Vec<User>> {
         // Columns of another name of a type are of that type.
-        let has_name = |of: DataType| matches!(of, DataType::Enum(it) if !it.name().is_empty());
-        let is_it = |of: DataType| has_name(of) && of == it.data_type;
-        let is_alias = it.domain.is_some()
-            || !matches!(it.data_type, DataType::Enum(own) if own.name() == it.name);
+        let is_it = |of: DataType| of.made_name().is_some() && of == it.data_type;
+        let is_alias = it.domain.is_some() || it.data_type.made_name() != Some(&*it.name);
         let is_of_it = |of: DataType| !is_alias && has_part(of, &is_it);
         let snapshot = self.snapshot();
         let mut used = Vec::new();
@@ -338,7 +347,12 @@ impl Session {
             }
         }
         for other in snapshot.user_types().filter(|other| other.name != it.name) {
-            let Some(domain) = &other.domain else { continue };
+            let Some(domain) = &other.domain else {
+                if is_of_it(other.data_type) {
+                    used.push(User::Domain(other.name.clone()));
+                }
+                continue;
+            };
             let mut texts = domain.checks.iter().map(|it| &it.condition).chain(&domain.default);
             let is_named = texts.try_fold(false, |found, text| {
                 KeptText::Expression(text).names_type(&it.name).map(|it| it || found)

@@ -102,6 +102,10 @@ functions! {
     Sind = "sind",
     /// The tangent of degrees.
     Tand = "tand",
+    /// The bytes of a REAL as they are sent, the highest first.
+    Float4Send = "float4send",
+    /// The bytes of a DOUBLE PRECISION as they are sent.
+    Float8Send = "float8send",
     /// Digits after the point that a number needs.
     MinScale = "min_scale",
     /// Digits after the point that a number has.
@@ -136,8 +140,7 @@ functions! {
     Random = "random",
     /// A number of the normal distribution: mean and deviation (0 and 1 when not given), drawn anew for each row.
     RandomNormal = "random_normal",
-    /// Rounded to so many digits after the point (0 when not given, negative: before it). Exact numbers round half away
-    /// from zero, floats without digits half to even.
+    /// Rounded to so many digits after the point (0 when not given); exact numbers half away from zero, floats half to even.
     Round = "round",
     /// How many numbers a series has: first, last, step.
     SeriesLength = "series_length",
@@ -171,8 +174,7 @@ functions! {
     Concat = "concat",
     /// `||`: two texts as one; NULL when either is.
     ConcatOperator = "concat_operator",
-    /// The arguments after the first as one text, with the first between them. Arguments that are NULL are left out;
-    /// NULL only when the separator is.
+    /// The arguments after the first as one text, with the first between them; NULL ones are left out.
     ConcatWs = "concat_ws",
     /// Whether the second text is part of the first.
     Contains = "contains",
@@ -206,8 +208,7 @@ functions! {
     Ltrim = "ltrim",
     /// The length in bytes.
     OctetLength = "octet_length",
-    /// A text with a part replaced: text, replacement, first character, characters (those of the replacement when not
-    /// given).
+    /// A text with a part replaced: text, replacement, first character, characters (or those of the replacement).
     Overlay = "overlay",
     /// A text n times.
     Repeat = "repeat",
@@ -227,8 +228,7 @@ functions! {
     StartsWith = "starts_with",
     /// The place, in characters from 1, of the second text in the first; 0 when it is not there.
     Strpos = "strpos",
-    /// A part of a text: text, first character from 1 (may be below), characters (all that follow when not given). Or by a
-    /// regular expression: text, pattern; NULL when it does not match.
+    /// A part of a text: text, first character, characters (or all that follow); or the match of a pattern.
     Substring = "substring",
     /// What stands before the n-th separator; after it, counted from the end, when n is negative.
     SubstringIndex = "substring_index",
@@ -320,6 +320,8 @@ functions! {
     ArrayAny = "equals_any",
     /// An array with another item: array, item, and one subscript for each dimension; a list grows as far as is needed.
     ArraySetItem = "array_set_item",
+    /// An array with other items in a slice: the array, the items, and of each subscript both bounds and which of them are said.
+    ArraySetSlice = "array_set_slice",
     /// An array of texts as a column of arrays with a limit of length stores it: what is too long is an error.
     ArrayFit = "array_fit",
     /// What intervals that are equal have in common, of each item.
@@ -444,9 +446,16 @@ functions! {
     JsonOfArray = "json_of_array",
     /// A JSON array of JSONs; NULL is `null`. Never NULL.
     JsonBuildArray = "json_array_of",
-    /// A JSON object: what stands between key and value and between members, then keys and JSONs by turns; a value that is
-    /// NULL is `null`. Never NULL.
+    /// A JSON object: what stands between key and value and between members, then keys and JSONs by turns.
     JsonBuildObject = "json_object_of",
+    /// A JSONB with another value at the end of a path of subscripts, whose steps are made where they are not there.
+    JsonSetItem = "json_set_item",
+    /// An object of keys and values by turns behind a word: `a` leaves NULLs out, `u` refuses a key that comes twice.
+    JsonMembers = "json_members",
+    /// An array of the values that are not NULL.
+    JsonPresentItems = "json_present_items",
+    /// A JSON of which no object has a key twice; with TRUE that is asked of the outermost alone.
+    JsonUniqueKeys = "json_unique_keys",
     /// A member of an object as a text: key, and JSON, which may be NULL. NULL without a key.
     JsonMember = "json_member",
     /// A JSON object of an array of members.
@@ -502,21 +511,17 @@ functions! {
     TextSlice = "text_slice",
 
     // Patterns.
-    /// LIKE with any pattern: text, pattern, escape (one character, or the empty text for none), whether case does not
-    /// count. BOOLEAN.
+    /// LIKE with any pattern: text, pattern, escape (one character or none), whether case does not count. BOOLEAN.
     Like = "like",
     /// Whether a regular expression matches somewhere, `~`: text, pattern, flags (may be left out). BOOLEAN.
     RegexLike = "regexp_like",
     /// How often a regular expression matches: text, pattern, start, flags (the last two may be left out).
     RegexpCount = "regexp_count",
-    /// The place of a match: text, pattern, start, n-th match, 1 for the place behind it, flags, subexpression (all but
-    /// two may be left out).
+    /// The place of a match: text, pattern, start, n-th match, 1 for the place behind it, flags, subexpression.
     RegexpInstr = "regexp_instr",
-    /// A text with matches replaced: text, pattern, replacement, flags; or text, pattern, replacement, start, n-th match,
-    /// flags.
+    /// A text with matches replaced: text, pattern, replacement, flags; or start, n-th match, flags.
     RegexpReplace = "regexp_replace",
-    /// The text of a match: text, pattern, start, n-th match, flags, subexpression (all but two may be left out). NULL
-    /// when there is none.
+    /// The text of a match: text, pattern, start, n-th match, flags, subexpression. NULL when there is none.
     RegexpSubstr = "regexp_substr",
     /// The subexpressions of the first match of a regular expression as an array, or the match where it has none.
     RegexpMatch = "regexp_match",
@@ -526,8 +531,7 @@ functions! {
     RegexpExtractAll = "regexp_extract_all",
     /// The parts of a text between matches of a regular expression, as an array.
     RegexpSplit = "regexp_split_to_array",
-    /// The regular expression that a pattern of SIMILAR TO stands for: pattern, escape (one character, or the empty text
-    /// for none; a backslash when left out).
+    /// The regular expression that a pattern of SIMILAR TO stands for: pattern, escape (a backslash when left out).
     SimilarToEscape = "similar_to_escape",
     /// The regular expression that a pattern of the standard stands for, whose second part SUBSTRING gives.
     SimilarParts = "similar_parts",
@@ -594,11 +598,12 @@ functions! {
     MultiplyInterval = "multiply_interval",
     /// An interval divided by a number: the operator.
     DivideInterval = "divide_interval",
-    /// An interval as a type with fields and digits holds it: interval, its last field or an empty text, digits
-    /// of seconds.
+    /// An interval as a type with fields holds it: interval, its last field or an empty text, digits of seconds.
     FitInterval = "fit_interval",
     /// A point of time or a time of day as a type with digits holds it: time, digits of seconds.
     FitTime = "fit_time",
+    /// Why a text is no value of the type of the second argument: message, detail, hint and SQLSTATE, or NULLs.
+    InputError = "input_error",
     /// A number as a NUMERIC of so many digits, and so many of them behind the point, holds it.
     FitNumber = "fit_number",
     /// A time of day plus an interval: the operator.

@@ -33,7 +33,9 @@ impl Sent {
     /// Of texts of a type; `None` where they are none of it.
     pub fn of_texts(texts: StringArray, of: DataType) -> Option<Self> {
         Some(match of {
-            DataType::Struct(row) if row.is_row() => Self::Records(RecordColumn::new(&texts, row)?),
+            DataType::Struct(row) if row.is_record() => {
+                Self::Records(RecordColumn::new(&texts, row)?)
+            }
             DataType::Jsonb => Self::Jsonb(texts),
             DataType::Numeric => Self::Numeric(texts),
             _ => match of.element() {
@@ -77,7 +79,7 @@ impl Sent {
 
 /// Whether a type is that of rows.
 pub fn is_row(of: DataType) -> bool {
-    matches!(of, DataType::Struct(it) if it.is_row())
+    matches!(of, DataType::Struct(it) if it.is_record())
 }
 
 /// Texts as values of a type, read as the items of one array.

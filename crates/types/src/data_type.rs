@@ -6,7 +6,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use crate::interned::Interned;
-use crate::{EnumType, SqlError, SqlResult, SqlState, Whole};
+use crate::{EnumType, SqlError, SqlResult, SqlState, Whole, names};
 
 /// The type of a column or an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -111,6 +111,16 @@ impl DataType {
             Self::Struct(it) | Self::Map(it) => it.fields().iter().any(|it| it.data_type.has_key()),
             _ => false,
         }
+    }
+
+    /// The name of a type that users made ([`names::joined`]), if it has one of its own: an ENUM, or a type of rows.
+    pub fn made_name(self) -> Option<&'static str> {
+        match self {
+            Self::Enum(it) => Some(it.name()),
+            Self::Struct(it) => Some(it.name()),
+            _ => None,
+        }
+        .filter(|it| !it.is_empty())
     }
 
     /// Whether values have parts, and so go out as they are written: arrays, structs and maps.
@@ -342,6 +352,8 @@ pub struct StructType(&'static Fields);
 
 #[derive(PartialEq, Eq, Hash)]
 struct Fields {
+    /// Its name as a type that a user made ([`names::joined`]); empty where it has none.
+    name: Box<str>,
     all: Vec<Field>,
     /// Levels of structs, this one among them.
     depth: usize,
@@ -355,11 +367,20 @@ impl StructType {
     /// # Errors
     /// 42701 for a name that two fields have, 54000 for more fields or levels than there may be.
     pub fn new(fields: Vec<Field>) -> SqlResult<Self> {
+        Self::named("", fields)
+    }
+
+    /// The type of these fields under a name of its own ([`names::joined`]), empty for none: what PostgreSQL calls a composite
+    /// type, whose values are written as rows.
+    ///
+    /// # Errors
+    /// As of [`StructType::new`].
+    pub fn named(name: &str, fields: Vec<Field>) -> SqlResult<Self> {
         let inner = |it: &Field| match it.data_type.element().unwrap_or(it.data_type) {
             DataType::Struct(it) | DataType::Map(it) => (it.0.depth, it.0.count),
             _ => (0, 0),
         };
-        let (mut depth, mut count, mut bytes) = (0, fields.len(), 0);
+        let (mut depth, mut count, mut bytes) = (0, fields.len(), name.len());
         for field in &fields {
             let (below, more) = inner(field);
             depth = depth.max(below);
@@ -385,7 +406,8 @@ impl StructType {
         if names.iter().any(String::is_empty) && names.iter().any(|it| !it.is_empty()) {
             return Err(SqlError::new(SqlState::SYNTAX, "a field of a struct has no name"));
         }
-        ALL.keep(Fields { all: fields, depth: depth + 1, count }, bytes).map(Self)
+        let name = name.into();
+        ALL.keep(Fields { name, all: fields, depth: depth + 1, count }, bytes).map(Self)
     }
 
     /// The type of rows of values of these types, which have no names.
@@ -420,7 +442,17 @@ impl StructType {
     /// As of [`StructType::new`].
     pub fn with_types(self, mut change: impl FnMut(DataType) -> DataType) -> SqlResult<Self> {
         let changed = |it: &Field| Field::new(it.name.clone(), change(it.data_type));
-        Self::new(self.fields().iter().map(changed).collect())
+        Self::named(self.name(), self.fields().iter().map(changed).collect())
+    }
+
+    /// Its name as a type that a user made ([`names::joined`]); empty where it has none.
+    pub fn name(self) -> &'static str {
+        &self.0.name
+    }
+
+    /// Whether its values are written as PostgreSQL writes rows: `(1,x)`.
+    pub fn is_record(self) -> bool {
+        self.is_row() || !self.name().is_empty()
     }
 
     /// Whether its fields have no names.
@@ -459,6 +491,9 @@ impl fmt::Debug for StructType {
 
 impl fmt::Display for StructType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.name().is_empty() {
+            return f.write_str(&names::sql(self.name()));
+        }
         f.write_str(if self.is_row() { "ROW(" } else { "STRUCT(" })?;
         for (number, field) in self.fields().iter().enumerate() {
             f.write_str(if number > 0 { ", " } else { "" })?;
@@ -475,14 +510,47 @@ impl fmt::Display for StructType {
 
 impl Serialize for StructType {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.all.serialize(serializer)
+        // Without a name it is what it was before there were names.
+        match (serializer.is_human_readable(), self.name()) {
+            (true, "") => self.0.all.serialize(serializer),
+            _ => NamedFields { name: &self.0.name, fields: &self.0.all }.serialize(serializer),
+        }
     }
+}
+
+/// A struct type that may have a name, as it is written.
+#[derive(Serialize)]
+struct NamedFields<'a> {
+    name: &'a str,
+    fields: &'a [Field],
+}
+
+/// The same as it is read.
+#[derive(Deserialize)]
+struct ReadFields {
+    name: String,
+    fields: Vec<Field>,
+}
+
+/// Either form, where what is read tells which it is.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum EitherFields {
+    Plain(Vec<Field>),
+    Named(ReadFields),
 }
 
 impl<'de> Deserialize<'de> for StructType {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let fields = Vec::<Field>::deserialize(deserializer)?;
-        Self::new(fields).map_err(|it| D::Error::custom(it.message))
+        let read = match deserializer.is_human_readable() {
+            true => EitherFields::deserialize(deserializer)?,
+            false => EitherFields::Named(ReadFields::deserialize(deserializer)?),
+        };
+        let (name, fields) = match read {
+            EitherFields::Plain(fields) => (String::new(), fields),
+            EitherFields::Named(it) => (it.name, it.fields),
+        };
+        Self::named(&name, fields).map_err(|it| D::Error::custom(it.message))
     }
 }
 

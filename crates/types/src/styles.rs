@@ -1,11 +1,11 @@
-//! How a session wants dates, times and intervals written, and reads dates that are numbers alone: `DateStyle` and
-//! `IntervalStyle`.
+//! How a session wants values written: dates, times and intervals (`DateStyle`, `IntervalStyle`), bytes (`bytea_output`) and floats
+//! (`extra_float_digits`); and how it reads dates that are numbers alone.
 //!
 //! Key decision: they go with the time zone of the session ([`crate::Zone::styles`]), as they decide the same texts.
 
 use crate::DataType;
 
-/// What a session has said of both.
+/// What a session has said of them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Styles {
     /// The form of dates and timestamps.
@@ -14,6 +14,30 @@ pub struct Styles {
     pub order: DateOrder,
     /// The form of intervals.
     pub intervals: IntervalForm,
+    /// The form of strings of bytes.
+    pub bytes: BytesForm,
+    /// The form of floats.
+    pub floats: FloatForm,
+}
+
+/// The form of strings of bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum BytesForm {
+    /// `\x6162`.
+    #[default]
+    Hex,
+    /// `ab\000`.
+    Escape,
+}
+
+/// The form of floats.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum FloatForm {
+    /// As few digits as mean the number.
+    #[default]
+    Shortest,
+    /// 15 digits, or 6 of REAL, less so many.
+    Fewer(u8),
 }
 
 /// The form of dates and timestamps.
@@ -107,6 +131,25 @@ impl Styles {
         Some(Self { intervals: found?, ..self })
     }
 
+    /// With a `bytea_output`; `None` for a word that is none.
+    pub fn with_bytes(self, text: &str) -> Option<Self> {
+        let bytes = match text.trim() {
+            it if it.eq_ignore_ascii_case("hex") => BytesForm::Hex,
+            it if it.eq_ignore_ascii_case("escape") => BytesForm::Escape,
+            _ => return None,
+        };
+        Some(Self { bytes, ..self })
+    }
+
+    /// With so many digits more than floats surely keep, `extra_float_digits`: from 1 on, as many as it takes.
+    pub fn with_float_digits(self, extra: i64) -> Self {
+        let floats = match extra {
+            ..=0 => FloatForm::Fewer(extra.unsigned_abs().min(u8::MAX.into()) as u8),
+            _ => FloatForm::Shortest,
+        };
+        Self { floats, ..self }
+    }
+
     /// As `DateStyle` is shown.
     pub fn dates_name(self) -> String {
         let form = match self.dates {
@@ -133,6 +176,12 @@ impl Styles {
         from.is_text() && has_styles(to) || to.is_text() && has_styles(from)
     }
 
+    /// Whether what text a value is depends on the session in any way: beside what [`Styles::decide`] asks for, on the forms of
+    /// bytes and floats, which PostgreSQL's rules for what is immutable do not see.
+    pub fn decide_texts(from: DataType, to: DataType) -> bool {
+        Self::decide(from, to) || to.is_text() && has_forms(from)
+    }
+
     /// Whether values of a type, or parts of them, are written otherwise than usual.
     pub fn shows(self, of: DataType) -> bool {
         match of {
@@ -140,6 +189,8 @@ impl Styles {
                 self.dates != DateForm::Iso
             }
             DataType::Interval => self.intervals != IntervalForm::Postgres,
+            DataType::Bytea => self.bytes != BytesForm::Hex,
+            DataType::Real | DataType::Double => self.floats != FloatForm::Shortest,
             DataType::Array(it) => self.shows(it.data_type()),
             DataType::Struct(it) | DataType::Map(it) => {
                 it.fields().iter().any(|it| self.shows(it.data_type))
@@ -183,6 +234,18 @@ fn has_styles(of: DataType) -> bool {
         DataType::Array(it) => has_styles(it.data_type()),
         DataType::Struct(it) | DataType::Map(it) => {
             it.fields().iter().any(|it| has_styles(it.data_type))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a type, or a part of it, is one of bytes or floats.
+fn has_forms(of: DataType) -> bool {
+    match of {
+        DataType::Bytea | DataType::Real | DataType::Double => true,
+        DataType::Array(it) => has_forms(it.data_type()),
+        DataType::Struct(it) | DataType::Map(it) => {
+            it.fields().iter().any(|it| has_forms(it.data_type))
         }
         _ => false,
     }

@@ -91,8 +91,10 @@ impl Zone {
         // As PostgreSQL: the name, and the distance to the west.
         let (mut name, mut west) = (String::new(), String::new());
         write_offset(seconds.into(), &mut name);
-        write_offset(-i64::from(seconds), &mut west);
-        let west = west.trim_start_matches('+');
+        match seconds {
+            0 => west.push_str("-00"),
+            _ => write_offset(-i64::from(seconds), &mut west),
+        }
         Some(Self::of(&format!("<{name}>{west}"), TimeZone::fixed(offset)))
     }
 

@@ -178,16 +178,21 @@ impl Binder<'_> {
     ) -> SqlResult<Aggregate> {
         let shown = given.shown();
         let is_text = |it: &Expr| it.data_type == DataType::Null || it.data_type.is_text();
-        if name == "string_agg" && !given.arguments.iter().all(is_text) {
+        let is_bytes = |it: &Expr| matches!(it.data_type, DataType::Null | DataType::Bytea);
+        // Bytes are held as texts.
+        let of_bytes = given.arguments.iter().any(|it| it.data_type == DataType::Bytea)
+            && given.arguments.iter().all(is_bytes);
+        let to = if of_bytes { DataType::Bytea } else { DataType::Text };
+        if name == "string_agg" && !of_bytes && !given.arguments.iter().all(is_text) {
             return Err(wrong_arguments(name, &shown, whole));
         }
         if name != "string_agg" && given.arguments.len() == 1 {
             given.arguments.push(Expr::literal(Value::Text(",".into()), DataType::Text));
         }
         let [value, delimiter] = given.arguments(name, whole)?;
-        let text = |this: &mut Self, it: Expr| this.converted(it, DataType::Text);
+        let text = |this: &mut Self, it: Expr| this.converted(it, to);
         let arguments = [text(self, value)?, text(self, delimiter)?];
-        Ok(made(AggregateFunction::StringAggregate, arguments, given, DataType::Text))
+        Ok(made(AggregateFunction::StringAggregate, arguments, given, to))
     }
 
     /// Percentiles, of a value and a share, and the most frequent value.

@@ -4,7 +4,7 @@ use plan::build::unary;
 use plan::{BinaryOperator, Expr, ExprKind, Function, UnaryOperator};
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
 use types::numeric::interval_text::Fields;
-use types::{DataType, SqlError, SqlResult, SqlState, Value, names};
+use types::{DataType, SqlError, SqlResult, SqlState, Value, array, names};
 
 use super::Binder;
 use super::coercion::{fold_cast, roomy, with_blanks};
@@ -131,8 +131,43 @@ impl<'a> Binder<'a> {
             ("jsonb_delete", [json]) => {
                 self.invoke(Function::JsonDelete, vec![json.clone(), array], whole)
             }
-            _ => Err(unsupported("VARIADIC of what is no constructor of an array", whole)),
+            _ => self.spread_constant(name, before, &array, whole),
         }
+    }
+
+    /// A call whose last arguments are the items of a constant array.
+    fn spread_constant(
+        &mut self,
+        name: &str,
+        before: Vec<Expr>,
+        array: &Expr,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let counts = matches!(name, "num_nulls" | "num_nonnulls");
+        let builds = name
+            .strip_prefix("jsonb")
+            .or_else(|| name.strip_prefix("json"))
+            .is_some_and(|it| matches!(it, "_build_array" | "_build_object"));
+        let known = array.data_type.element().filter(|_| counts || builds || name == "format");
+        let (Some(element), Some(value)) = (known, constant(array)) else {
+            return Err(unsupported("VARIADIC of what is no constant array", whole));
+        };
+        let items: Vec<Expr> = match value {
+            Value::Text(held) => array::Items::new(held)
+                .map(|it| Expr::literal(array::value_of(it, element), element))
+                .collect(),
+            // PostgreSQL's own rule: no array is no arguments to one, and the whole is nothing to the others.
+            _ if name == "format" => Vec::new(),
+            _ if counts => return Ok(plan::build::null(DataType::Integer)),
+            _ if name.starts_with("jsonb") => return Ok(plan::build::null(DataType::Jsonb)),
+            _ => return Ok(plan::build::null(DataType::Json)),
+        };
+        if counts && items.is_empty() && before.is_empty() {
+            return Ok(Expr::literal(Value::Integer(0), DataType::Integer));
+        }
+        let arguments = [before, items].concat();
+        let made = self.made_call(name, &arguments, whole);
+        made.unwrap_or_else(|| self.plain_call(functions::lookup(name), name, arguments, whole))
     }
 
     /// `current_timestamp(2)`: the time with so many digits of seconds.

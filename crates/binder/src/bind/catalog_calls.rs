@@ -332,11 +332,19 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
         self.is_stable = false;
-        if let Some(Value::Text(table)) = constant(&arguments[0])
-            && self.environment.session.relation_number("regclass", table).is_none()
-        {
-            let message = format!("relation \"{table}\" does not exist");
-            return Err(at(SqlError::new(SqlState::UNDEFINED_TABLE, message), whole));
+        let sequences = self.environment.session.serial_sequences();
+        if let Some(Value::Text(table)) = constant(&arguments[0]) {
+            let session = self.environment.session;
+            let Some(number) = session.relation_number("regclass", table) else {
+                let message = format!("relation \"{table}\" does not exist");
+                return Err(at(SqlError::new(SqlState::UNDEFINED_TABLE, message), whole));
+            };
+            // However it is written, it is the name of one relation.
+            let is_it = |it: &&str| session.relation_number("regclass", it) == Some(number);
+            let names = sequences.iter().flat_map(|it| it.tables.iter().map(|it| &**it));
+            if let Some(name) = names.into_iter().find(|it| is_it(it)) {
+                arguments[0] = Expr::literal(Value::Text(name.into()), DataType::Text);
+            }
         }
         let mut as_text = |place| {
             let expr: Expr = arguments.swap_remove(place);
@@ -349,7 +357,7 @@ impl<'a> Binder<'a> {
         let table = as_text(0).map_err(|it| at(it, whole))?;
         let text = |it: &str| Expr::literal(Value::Text(it.into()), DataType::Text);
         let mut branches = Vec::new();
-        for sequence in self.environment.session.serial_sequences() {
+        for sequence in sequences {
             for name in &sequence.tables {
                 let is =
                     |expr, value: &str| Expr::predicate(BinaryOperator::Equal, expr, text(value));

@@ -395,6 +395,9 @@ impl<'a> Binder<'a> {
         if by_name {
             places = places_of(&given, &target)?;
         }
+        if given.len() > places.len() && insert.columns.is_empty() {
+            no_place_of_view(&target, places.len())?;
+        }
         let few = given.len() < places.len() && !insert.columns.is_empty() && !is_default;
         if few || given.len() > places.len() {
             let (named, given) = (places.len(), given.len());
@@ -485,8 +488,8 @@ impl<'a> Binder<'a> {
         if is_default(value) {
             return self.default_of(target, place);
         }
-        if let Some(arguments) = item_that_is_set(value) {
-            return self.with_item(arguments, target, place, value);
+        if let Some(set) = item_that_is_set(value) {
+            return self.with_item(set, target, place, value);
         }
         let bound = self.declared(value)?;
         self.assigned_in(bound, target, place, reads).map_err(|it| at(it, value))
@@ -777,4 +780,12 @@ fn assigned_twice(
     let name = &target.table.columns[place].name;
     let message = format!("column \"{name}\" is assigned to more than once");
     at(SqlError::new(state, message), column)
+}
+
+/// The column of a view that has no place, if that is the next one: told by its name.
+fn no_place_of_view(target: &Target, next: usize) -> SqlResult<()> {
+    if let Some((name, None)) = target.views.get(next) {
+        target.place(&ast::ObjectName::from(vec![ast::Ident::with_quote('"', name)]))?;
+    }
+    Ok(())
 }

@@ -127,6 +127,20 @@ impl Binder<'_> {
         {
             self.is_stable = false;
         }
+        if let Value::Text(text) = value
+            && self.is_own_text()
+            && let Some(absolute) = super::relative_days::absolute(
+                text,
+                to,
+                self.environment.now.transaction,
+                &self.environment.session.zone(),
+            )
+        {
+            self.is_stable = false;
+            let value = Value::Text(absolute.into());
+            return self
+                .read_in_style(&value, to, |value, zone| cast(value, DataType::Text, to, zone));
+        }
         self.read_in_style(value, to, |value, zone| cast(value, DataType::Text, to, zone))
     }
 
@@ -237,7 +251,7 @@ pub(super) fn key_of(expr: Expr) -> Expr {
 }
 
 /// A call that knows the type of its argument.
-fn nested_call(function: plan::Function, expr: Expr, data_type: DataType) -> Expr {
+pub(super) fn nested_call(function: plan::Function, expr: Expr, data_type: DataType) -> Expr {
     if let ExprKind::Literal(value) = &expr.kind
         && let Ok(made) =
             functions::evaluate(function, &[(value.clone(), expr.data_type)], data_type)
@@ -313,7 +327,7 @@ pub(super) fn fold_cast(expr: Expr, to: DataType) -> Expr {
         && expr.data_type != to
         && expr.data_type != DataType::Null
         && !numeric::depends_on_zone(expr.data_type, to)
-        && !Styles::decide(expr.data_type, to)
+        && !Styles::decide_texts(expr.data_type, to)
         && let Ok(converted) = numeric::cast(value, expr.data_type, to)
     {
         return Expr::literal(converted, to);

@@ -118,7 +118,7 @@ impl<'a> Binder<'a> {
         }
         Ok(match (&operand.kind, failing) {
             (ExprKind::Literal(value), Failing::IsNull)
-                if !numeric::depends_on_zone(from, to) && !Styles::decide(from, to) =>
+                if !numeric::depends_on_zone(from, to) && !Styles::decide_texts(from, to) =>
             {
                 constant(value, from, to, failing)?
             }

@@ -380,7 +380,9 @@ impl<'a> Binder<'a> {
         let bound = self.expr(operand)?;
         match bound.data_type {
             DataType::Null => Ok(unary(test, self.coerce(bound, DataType::Text, operand)?)),
-            DataType::Struct(it) if it.is_row() || is_whole => self.row_test(test, &bound),
+            DataType::Struct(it) if it.is_row() || !it.name().is_empty() || is_whole => {
+                self.row_test(test, &bound)
+            }
             _ => Ok(unary(test, bound)),
         }
     }

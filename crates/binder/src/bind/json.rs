@@ -24,7 +24,7 @@ const OF_BOTH: [(&str, Function); 3] = [
 ];
 
 /// The names of all functions of JSON that are no aggregates.
-const NAMES: [&str; 35] = [
+const NAMES: [&str; 40] = [
     "to_json",
     "to_jsonb",
     "row_to_json",
@@ -59,7 +59,12 @@ const NAMES: [&str; 35] = [
     "jsonb_insert",
     "jsonb_pretty",
     "jsonb_exists",
+    "jsonb_exists_any",
+    "jsonb_exists_all",
     "jsonb_contains",
+    "jsonb_contained",
+    "jsonb_set_lax",
+    "json_scalar",
 ];
 
 /// The names of the functions of JSON that are no aggregates.
@@ -254,19 +259,46 @@ impl<'a> Binder<'a> {
                 let message = "jsonb subscript does not support slices";
                 return Err(at(SqlError::new(SqlState::DATATYPE_MISMATCH, message), whole));
             };
-            let step = self.expr(index)?;
-            steps.push(match step.data_type {
-                DataType::Null => self.coerce_unknown(step, DataType::Text)?,
-                it if it.is_text() || it.is_integer() => fold_cast(step, DataType::Text),
-                it => {
-                    let message = format!("subscript type {} is not supported", name_of(it));
-                    let error = SqlError::new(SqlState::DATATYPE_MISMATCH, message);
-                    let hint = "jsonb subscript must be coercible to either integer or text";
-                    return Err(at(error.with_hint(hint), index));
-                }
-            });
+            steps.push(self.json_subscript(index)?.0);
         }
         self.json_at(json, steps, false)
+    }
+
+    /// A subscript of JSONB as a text, and whether it is a number.
+    fn json_subscript(&mut self, index: &'a ast::Expr) -> SqlResult<(Expr, bool)> {
+        let step = self.expr(index)?;
+        let is_number = step.data_type.is_integer();
+        let step = match step.data_type {
+            DataType::Null => self.coerce_unknown(step, DataType::Text)?,
+            it if it.is_text() || it.is_integer() => fold_cast(step, DataType::Text),
+            it => {
+                let message = format!("subscript type {} is not supported", name_of(it));
+                let error = SqlError::new(SqlState::DATATYPE_MISMATCH, message);
+                let hint = "jsonb subscript must be coercible to either integer or text";
+                return Err(at(error.with_hint(hint), index));
+            }
+        };
+        Ok((step, is_number))
+    }
+
+    /// A JSONB with another value at the end of subscripts.
+    pub(super) fn with_json_item(
+        &mut self,
+        json: Expr,
+        item: Expr,
+        subscripts: &[&'a ast::Expr],
+    ) -> SqlResult<Expr> {
+        let (mut steps, mut first) = (Vec::with_capacity(subscripts.len()), None);
+        for subscript in subscripts {
+            let (step, is_number) = self.json_subscript(subscript)?;
+            first.get_or_insert(is_number);
+            steps.push(step);
+        }
+        let path = self.fold_call(Function::ArrayOf, steps, DataType::Array(Element::Text))?;
+        let is_number = Value::Boolean(first.unwrap_or(false));
+        let is_number = Expr::literal(is_number, DataType::Boolean);
+        let arguments = vec![json, path, item, is_number];
+        self.fold_call(Function::JsonSetItem, arguments, DataType::Jsonb)
     }
 
     /// What stands at the end of a path of texts.
@@ -290,17 +322,18 @@ impl<'a> Binder<'a> {
         bound: &[Expr],
         whole: &'a ast::Expr,
     ) -> Option<SqlResult<Expr>> {
-        let kind = match name {
-            it if it.starts_with("jsonb_") || it == "to_jsonb" => DataType::Jsonb,
-            _ => DataType::Json,
-        };
+        let is_jsonb = name.starts_with("jsonb_") || name == "to_jsonb";
+        let kind = if is_jsonb { DataType::Jsonb } else { DataType::Json };
         if let Some(of_paths) = self.json_by_path(name, bound, whole) {
             return Some(of_paths);
         }
         Some(match (name.trim_start_matches("jsonb").trim_start_matches("json"), bound) {
             (IS_JSON, [value, ..]) => self.is_json(value, bound, whole),
             ("to_json" | "to_jsonb", [value]) => self.json_of(value, kind, whole),
-            ("row_to_json", [value]) if matches!(value.data_type, DataType::Struct(_)) => {
+            ("row_to_json" | "_scalar", [value])
+                if name == "json_scalar"
+                    || name == "row_to_json" && matches!(value.data_type, DataType::Struct(_)) =>
+            {
                 self.as_json(value.clone(), DataType::Json)
             }
             ("array_to_json", [array, ..]) if array.data_type.element().is_some() => {
@@ -326,6 +359,18 @@ impl<'a> Binder<'a> {
             }
             ("_pretty", [_]) if name == "jsonb_pretty" => {
                 self.invoke(Function::JsonPretty, bound.to_vec(), whole)
+            }
+            ("_set_lax", [_, _, _, ..]) if name == "jsonb_set_lax" => {
+                super::json_set_lax::bound(self, bound, whole)
+            }
+            ("_contained", [a, b]) if name == "jsonb_contained" => {
+                self.invoke(Function::JsonContains, vec![b.clone(), a.clone()], whole)
+            }
+            ("_exists_any", [_, _]) if name == "jsonb_exists_any" => {
+                self.invoke(Function::JsonHasAnyKey, bound.to_vec(), whole)
+            }
+            ("_exists_all", [_, _]) if name == "jsonb_exists_all" => {
+                self.invoke(Function::JsonHasAllKeys, bound.to_vec(), whole)
             }
             ("_exists", [_, _]) if name == "jsonb_exists" => {
                 self.invoke(Function::JsonHasKey, bound.to_vec(), whole)
@@ -451,7 +496,7 @@ impl<'a> Binder<'a> {
             DataType::Null => self.coerce_unknown(key.clone(), DataType::Text),
             // What is NULL is told first.
             _ if super::constant(key).is_some_and(Value::is_null) => Ok(null(DataType::Text)),
-            it if it.is_json() || it.element().is_some() => {
+            it if it.is_json() || it.has_parts() => {
                 let message = "key value must be scalar, not array, composite, or json";
                 Err(SqlError::new(SqlState::INVALID_PARAMETER, message))
             }

@@ -26,6 +26,9 @@ impl<'a> Binder<'a> {
         arguments: &[&'a ast::Expr],
         whole: &'a ast::Expr,
     ) -> Option<SqlResult<Expr>> {
+        if let Some(made) = self.json_constructor(name, arguments, whole) {
+            return Some(made.map_err(|it| at(it, whole)));
+        }
         let (kind, _) = crate::sql_json_words::CALLS.iter().find(|it| it.1 == name)?;
         Some(self.sql_json(kind, arguments, whole).map_err(|it| at(it, whole)))
     }
@@ -95,7 +98,7 @@ impl<'a> Binder<'a> {
     }
 
     /// A word of the call.
-    fn said(&mut self, word: &'a ast::Expr) -> SqlResult<String> {
+    pub(super) fn said(&mut self, word: &'a ast::Expr) -> SqlResult<String> {
         let word = self.expr(word)?;
         match super::constant(&word) {
             Some(Value::Text(word)) => Ok(word.to_string()),

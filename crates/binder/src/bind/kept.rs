@@ -45,6 +45,11 @@ impl Binder<'_> {
         }
     }
 
+    /// Whether what is bound is the text of a statement, and none that is kept.
+    pub(super) fn is_own_text(&self) -> bool {
+        matches!(self.keeping(), Keeping::Nothing)
+    }
+
     fn keeping(&self) -> Keeping {
         let mut clauses = self.levels.iter().map(|it| it.clause);
         if self.views > 0 {

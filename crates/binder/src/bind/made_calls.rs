@@ -9,6 +9,7 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value};
 use super::Binder;
 use super::coercion::{fold_cast, name_of};
 use super::errors::at;
+use crate::catalog_tables::INPUT_ERRORS;
 
 /// DuckDB's functions that are fields of dates and points of time.
 const FIELDS: [&str; 20] = [
@@ -68,6 +69,10 @@ impl<'a> Binder<'a> {
                 Some(self.time_bucket(bound, whole))
             }
             ("pg_input_is_valid", [text, of]) => Some(self.is_valid_input(text, of, whole)),
+            (INPUT_ERRORS, [text, of]) => Some(
+                self.input_text("pg_input_error_info", text, whole)
+                    .and_then(|text| self.input_errors(&text, of, whole)),
+            ),
             ("uuidv7", []) => Some(
                 self.invoke(Function::Now, Vec::new(), whole)
                     .and_then(|now| self.invoke(Function::UuidV7, vec![now], whole)),
@@ -140,43 +145,45 @@ impl<'a> Binder<'a> {
         Ok(if is_day { fold_cast(begin, DataType::Date) } else { begin })
     }
 
-    /// Whether a text is read as a type of a constant name: what a length cuts is not.
+    /// Whether a text is read as a type of a constant name.
     fn is_valid_input(&mut self, text: &Expr, of: &Expr, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        let text = self.input_text("pg_input_is_valid", text, whole)?;
+        let errors = self.input_errors(&text, of, whole)?;
+        let place = Expr::literal(Value::Integer(4), DataType::BigInt);
+        let state = self.invoke(Function::ArrayItem, vec![errors.clone(), place], whole)?;
+        let is_valid = unary(UnaryOperator::IsNull, state);
+        let known = unary(UnaryOperator::IsNotNull, errors);
+        let (branches, data_type) = (vec![(known, is_valid)], DataType::Boolean);
+        Ok(Expr { kind: ExprKind::Case { branches, otherwise: None }, data_type })
+    }
+
+    /// Why a text is not read as a type of a constant name.
+    fn input_errors(&mut self, text: &Expr, of: &Expr, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        let none = DataType::Array(types::Element::Text);
         let name = match super::constant(of) {
             Some(Value::Text(name)) => name.to_string(),
             Some(Value::Null) => {
                 self.leave_out([text.clone()]);
-                return Ok(plan::build::null(DataType::Boolean));
+                return Ok(plan::build::null(none));
             }
             _ => return Err(super::errors::unsupported("a type that is no constant", whole)),
         };
-        let to = crate::file_reference::named_type(&name).map_err(|it| at(it, whole))?;
-        let text = match text.data_type {
-            DataType::Null => self.coerce_unknown(text.clone(), DataType::Text)?,
-            it if it.is_text() => fold_cast(text.clone(), DataType::Text),
+        let said = crate::file_reference::written_type(&name).map_err(|it| at(it, whole))?;
+        let to = self.type_named(&said).map_err(|it| at(it, whole))?;
+        self.invoke(Function::InputError, vec![text.clone(), plan::build::null(to)], whole)
+    }
+
+    /// A text of which is asked whether it is a value.
+    fn input_text(&mut self, of: &str, text: &Expr, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        match text.data_type {
+            DataType::Null => self.coerce_unknown(text.clone(), DataType::Text),
+            it if it.is_text() => Ok(fold_cast(text.clone(), DataType::Text)),
             other => {
                 let name = name_of(other);
-                let message = format!("function pg_input_is_valid({name}, text) does not exist");
-                return Err(at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), whole));
+                let message = format!("function {of}({name}, text) does not exist");
+                Err(at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), whole))
             }
-        };
-        let is_valid = match to {
-            DataType::Varchar(length) | DataType::Char(length) => {
-                let bare = self.invoke(Function::Rtrim, vec![text.clone()], whole)?;
-                let count = self.invoke(Function::CharacterLength, vec![bare], whole)?;
-                let most = Expr::literal(Value::Integer(length.into()), DataType::BigInt);
-                let count = fold_cast(count, DataType::BigInt);
-                plan::build::compare(BinaryOperator::LessEqual, count, most)
-            }
-            it if it.is_text() => unary(UnaryOperator::IsNotNull, text.clone()),
-            _ => {
-                let read = self.tried(text.clone(), to)?;
-                unary(UnaryOperator::IsNotNull, read)
-            }
-        };
-        let known = unary(UnaryOperator::IsNotNull, text);
-        let (branches, data_type) = (vec![(known, is_valid)], DataType::Boolean);
-        Ok(Expr { kind: ExprKind::Case { branches, otherwise: None }, data_type })
+        }
     }
 
     /// How many values are NULL, or not.

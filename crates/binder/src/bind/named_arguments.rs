@@ -26,6 +26,9 @@ fn parameters(function: &str) -> Option<Parameters> {
         "make_timestamp" => (&["year", "month", "mday", "hour", "min", "sec"], 6),
         "make_timestamptz" => (&["year", "month", "mday", "hour", "min", "sec", "timezone"], 6),
         "jsonb_set" => (&["jsonb_in", "path", "replacement", "create_if_missing"], 3),
+        "jsonb_set_lax" => {
+            (&["jsonb_in", "path", "replacement", "create_if_missing", "null_value_treatment"], 3)
+        }
         "jsonb_insert" => (&["jsonb_in", "path", "replacement", "insert_after"], 3),
         _ => return None,
     };
@@ -37,7 +40,10 @@ fn default_of(function: &str, place: usize) -> Option<Expr> {
     match (function, place) {
         ("make_interval", 6) => Some(Expr::literal(Value::Float(0.0), DataType::Double)),
         ("make_interval", _) => Some(Expr::literal(Value::Integer(0), DataType::Integer)),
-        ("jsonb_set", _) => Some(Expr::literal(Value::Boolean(true), DataType::Boolean)),
+        ("jsonb_set_lax", 4) => Some(super::json::word("use_json_null")),
+        ("jsonb_set" | "jsonb_set_lax", _) => {
+            Some(Expr::literal(Value::Boolean(true), DataType::Boolean))
+        }
         ("jsonb_insert", _) => Some(Expr::literal(Value::Boolean(false), DataType::Boolean)),
         _ => None,
     }

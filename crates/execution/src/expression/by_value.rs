@@ -1,9 +1,9 @@
 //! Conversions done value by value, by the rules for single values: of types that are held as others. Also what depends on the
-//! type of structs and maps, which their held form does not tell.
+//! type of structs and maps, which their held form does not tell, and why a text is no value.
 
 use plan::Function;
 use types::numeric::{self, depends_on_zone};
-use types::{DataType, SqlError, SqlResult, Zone, structs};
+use types::{DataType, Element, SqlError, SqlResult, Value, Zone, array, structs};
 
 use super::node::{Facts, Kernel, Node};
 use super::vectors::vector_of;
@@ -86,6 +86,56 @@ impl Kernel for OfNested {
             (_, value) => functions::json_of(&value, (held.data_type, to), &self.zone),
         };
         let values = (0..batch.rows).map(value).collect::<SqlResult<Vec<_>>>()?;
+        Ok(vector_of(&values, &self.shape))
+    }
+}
+
+#[derive(Debug)]
+struct InputErrors {
+    operand: Node,
+    /// The type that texts are read as.
+    of: DataType,
+    shape: ColumnShape,
+    zone: Zone,
+}
+
+/// Compiles why texts are no values of a type.
+pub(super) fn input_error(operand: Node, of: DataType, zone: &Zone) -> Node {
+    let to = DataType::Array(Element::Text);
+    if operand.is_null() {
+        return Node::null(to);
+    }
+    let facts = Facts::of([&operand]).or_fallible(true);
+    let shape = ColumnShape::computed(to, facts.nullable);
+    Node::new(shape.clone(), facts, InputErrors { operand, of, shape, zone: zone.clone() })
+}
+
+impl Kernel for InputErrors {
+    fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
+        let vector = self.operand.evaluate(batch)?;
+        let reason = |row| {
+            let text = vector.value(&self.operand.shape, row);
+            if text.is_null() {
+                return Ok(Value::Null);
+            }
+            // A text that is too long is none, where a cast would cut it.
+            let read = match self.of.is_text() {
+                true => numeric::assign(&text, DataType::Text, self.of, ""),
+                false => numeric::cast_in(&text, DataType::Text, self.of, &self.zone),
+            };
+            let text = |it: Option<&str>| it.map_or(Value::Null, |it| Value::Text(it.into()));
+            match read {
+                Ok(_) => array::list(&[const { Value::Null }; 4]),
+                Err(error) if error.state.is_data_exception() => array::list(&[
+                    text(Some(&error.message)),
+                    text(error.detail()),
+                    Value::Null,
+                    text(Some(error.state.0)),
+                ]),
+                Err(error) => Err(error),
+            }
+        };
+        let values = (0..batch.rows).map(reason).collect::<SqlResult<Vec<_>>>()?;
         Ok(vector_of(&values, &self.shape))
     }
 }

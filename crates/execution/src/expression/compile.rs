@@ -139,6 +139,10 @@ impl Compiler<'_> {
         let (operand, zone) = (self.compile(operand)?, self.outside.zone());
         match function {
             // A third argument says that a value converts as a whole or not at all.
+            Function::InputError => {
+                let of = arguments.get(1).map_or(DataType::Null, |it| it.data_type);
+                Ok(by_value::input_error(operand, of, &zone))
+            }
             Function::TryCastToType => try_cast::try_cast(operand, to, &zone, arguments.len() > 2),
             _ => Ok(by_value::of_nested(function, operand, to, &zone)),
         }
@@ -229,8 +233,8 @@ impl Compiler<'_> {
 
 /// Whether a function depends on the type of its argument, which its held form does not tell.
 fn needs_type(function: Function) -> bool {
-    use Function::{NestedFit, NestedJson, NestedKey, TryCastToType};
-    matches!(function, NestedFit | NestedJson | NestedKey | TryCastToType)
+    use Function::{InputError, NestedFit, NestedJson, NestedKey, TryCastToType};
+    matches!(function, InputError | NestedFit | NestedJson | NestedKey | TryCastToType)
 }
 
 fn has_dates(left: &Node, right: &Node) -> bool {

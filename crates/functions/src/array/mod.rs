@@ -50,6 +50,7 @@ pub(crate) fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::ArrayIntervalKeys => change::interval_keys(call),
         F::ArrayFit => change::fit(call),
         F::ArraySetItem => set::item(call),
+        F::ArraySetSlice => set::slice(call),
         F::ArrayToString => texts::joined(call),
         F::StringToArray => texts::split(call),
         _ => Err(call.broken("no kernel for it")),
@@ -92,6 +93,7 @@ pub(crate) fn is_of_arrays(function: Function) -> bool {
             | F::ArrayIntervalKeys
             | F::ArrayFit
             | F::ArraySetItem
+            | F::ArraySetSlice
             | F::ArrayToString
             | F::StringToArray
     )
@@ -114,6 +116,7 @@ pub(crate) fn takes_null(function: Function) -> bool {
             | F::ArrayReplace
             | F::ArrayAny
             | F::ArraySetItem
+            | F::ArraySetSlice
             | F::ArrayToString
             | F::StringToArray
     )

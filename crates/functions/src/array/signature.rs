@@ -166,6 +166,17 @@ fn changed(function: Function, arguments: &[DataType]) -> Option<Signature> {
             arguments.resize(places.len() + 2, BIG);
             made(&arguments, *array)
         }
+        (F::ArraySetSlice, [array, value, places @ ..])
+            if !places.is_empty()
+                && places.len().is_multiple_of(3)
+                && (value == array || *value == DataType::Null)
+                && places.iter().all(number) =>
+        {
+            array.element()?;
+            let mut arguments = vec![*array, *array];
+            arguments.resize(places.len() + 2, BIG);
+            made(&arguments, *array)
+        }
         (F::ArrayToString, [array, rest @ ..])
             if (1..=2).contains(&rest.len()) && rest.iter().all(text) =>
         {

@@ -108,7 +108,7 @@ pub(super) fn array(call: &Call<'_>) -> SqlResult<ArrayRef> {
 }
 
 /// The arguments; `None` of a bare NULL.
-fn sources<'a>(call: &Call<'a>) -> SqlResult<Vec<Option<&'a arrow_array::StringArray>>> {
+pub(super) fn sources<'a>(call: &Call<'a>) -> SqlResult<Vec<Option<&'a arrow_array::StringArray>>> {
     let source = |it| match call.is_text(it) {
         true => call.texts(it).map(Some),
         false => Ok(None),
@@ -117,7 +117,7 @@ fn sources<'a>(call: &Call<'a>) -> SqlResult<Vec<Option<&'a arrow_array::StringA
 }
 
 /// A value per row, whatever is NULL.
-fn built(
+pub(super) fn built(
     call: &Call<'_>,
     make: impl Fn(usize, &mut String) -> SqlResult<()>,
 ) -> SqlResult<ArrayRef> {
@@ -163,7 +163,7 @@ pub(super) fn object(call: &Call<'_>) -> SqlResult<ArrayRef> {
     })
 }
 
-fn null_key() -> SqlError {
+pub(super) fn null_key() -> SqlError {
     SqlError::new(SqlState::NULL_NOT_ALLOWED, "null value not allowed for object key")
 }
 

@@ -2,10 +2,11 @@
 //! what changes a value takes it apart.
 //!
 //! Reading order: `signature` (which types go together), `look` (parts and facts), `contains`, `list` (values as arrays), `build`
-//! (JSON of other values), `change` and `path` (JSONB with something else in it), `print`, `duckdb_path`, `duckdb` and `duckdb_shape` (what DuckDB has).
+//! (JSON of other values), `constructor` (those of the standard), `change`, `path` and `subscript` (JSONB with something else in it), `print`, `duckdb_path`, `duckdb` and `duckdb_shape` (what DuckDB has).
 
 mod build;
 mod change;
+mod constructor;
 mod contains;
 mod duckdb;
 mod duckdb_path;
@@ -17,6 +18,7 @@ mod print;
 mod record;
 mod rows;
 mod signature;
+mod subscript;
 
 use arrow_array::ArrayRef;
 use plan::Function;
@@ -51,12 +53,16 @@ pub(crate) fn kernel(call: &Call<'_>) -> Option<SqlResult<ArrayRef>> {
         F::JsonOfArray => build::of_array(call),
         F::JsonBuildArray => build::array(call),
         F::JsonBuildObject => build::object(call),
+        F::JsonMembers => constructor::members(call),
+        F::JsonPresentItems => constructor::present_items(call),
+        F::JsonUniqueKeys => constructor::unique_keys(call),
         F::JsonMember => build::member(call),
         F::JsonOfMembers => build::of_members(call),
         F::JsonObject => build::of_texts(call),
         F::JsonConcat => change::concat(call),
         F::JsonDelete | F::JsonDeleteKey => change::delete(call),
         F::JsonDeletePath | F::JsonInsert | F::JsonSet => path::changed(call),
+        F::JsonSetItem => subscript::set(call),
         F::JsonStripNulls => print::strip_nulls(call),
         F::JsonPretty => print::pretty(call),
         F::JsonExtract | F::JsonExtractString => duckdb::extract(call),
@@ -76,5 +82,13 @@ pub(crate) fn kernel(call: &Call<'_>) -> Option<SqlResult<ArrayRef>> {
 /// Whether a NULL argument does not make the result NULL by itself.
 pub(crate) fn takes_null(function: Function) -> bool {
     use Function as F;
-    matches!(function, F::JsonBuildArray | F::JsonBuildObject | F::JsonMember)
+    matches!(
+        function,
+        F::JsonBuildArray
+            | F::JsonBuildObject
+            | F::JsonMember
+            | F::JsonMembers
+            | F::JsonPresentItems
+            | F::JsonSetItem
+    )
 }

@@ -107,6 +107,9 @@ fn changed(function: Function, arguments: &[DataType]) -> Option<Signature> {
         (F::JsonSet | F::JsonInsert, &[of, path, value, flag]) => {
             made(&[jsonb(of)?, texts(path)?, jsonb(value)?, boolean(flag)?], JSONB)
         }
+        (F::JsonSetItem, &[of, path, value, is_number]) => {
+            made(&[jsonb(of)?, texts(path)?, jsonb(value)?, boolean(is_number)?], JSONB)
+        }
         (F::JsonStripNulls, &[of]) => made(&[json(of)?], of),
         (F::JsonStripNulls, &[of, flag]) => made(&[json(of)?, boolean(flag)?], of),
         (F::JsonPretty, &[of]) => made(&[jsonb(of)?], TEXT),
@@ -132,6 +135,17 @@ fn built(function: Function, arguments: &[DataType]) -> Option<Signature> {
         (F::JsonBuildArray, [_, ..]) if arguments.iter().all(|it| json(*it).is_some()) => {
             made(arguments, result)
         }
+        (F::JsonPresentItems, [_, ..]) if arguments.iter().all(|it| json(*it).is_some()) => {
+            made(arguments, result)
+        }
+        (F::JsonMembers, [word, members @ ..]) if members.len().is_multiple_of(2) => {
+            let mut types = vec![text(*word)?];
+            for pair in members.chunks_exact(2) {
+                types.extend([text(pair[0])?, json(pair[1])?]);
+            }
+            made(&types, result)
+        }
+        (F::JsonUniqueKeys, &[of, outermost]) => made(&[json(of)?, boolean(outermost)?], of),
         (F::JsonBuildObject, [colon, comma, members @ ..]) if members.len().is_multiple_of(2) => {
             let mut types = vec![text(*colon)?, text(*comma)?];
             for pair in members.chunks_exact(2) {

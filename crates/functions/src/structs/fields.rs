@@ -82,7 +82,7 @@ pub(crate) fn of_constants(
         (Function::NestedFit, [(value, of)]) => Some(numeric::assign(value, *of, result, "")),
         (Function::NestedJson, [(value, of)])
             if !numeric::depends_on_zone(*of, DataType::Text)
-                && !Styles::decide(*of, DataType::Text) =>
+                && !Styles::decide_texts(*of, DataType::Text) =>
         {
             Some(json_of(value, (*of, result), &Zone::utc()))
         }

@@ -53,6 +53,7 @@ fn function(definition: &MacroDefinition, form: &MacroForm) -> String {
         own.returns.iter().map(|(name, data_type)| format!("{} {data_type}", quoted(name)));
     let returns = match (definition.is_table, &own.returns[..]) {
         (false, [(_, data_type)]) => data_type.clone(),
+        (true, []) => "SETOF RECORD".to_owned(),
         _ => format!("TABLE ({})", columns.collect::<Vec<_>>().join(", ")),
     };
     let strict = if own.is_strict { " STRICT" } else { "" };
@@ -71,10 +72,23 @@ pub(super) fn create_types(snapshot: &CatalogSnapshot) -> String {
             let labels: Vec<String> = labels.collect();
             format!("CREATE TYPE {} AS ENUM ({});\n", sql_name(&it.name), labels.join(", "))
         }
+        DataType::Struct(row) if row.name() == it.name => {
+            let columns = row.fields().iter();
+            let columns =
+                columns.map(|it| format!("{} {}", quoted(&it.name), type_sql(it.data_type)));
+            let columns: Vec<String> = columns.collect();
+            format!("CREATE TYPE {} AS ({});\n", sql_name(&it.name), columns.join(", "))
+        }
         other => format!("CREATE TYPE {} AS {};\n", sql_name(&it.name), type_sql(other)),
     };
-    let plain = snapshot.user_types().filter(|it| it.domain.is_none());
-    let mut text: String = plain.map(create).collect();
+    let mut plain: Vec<_> = snapshot.user_types().filter(|it| it.domain.is_none()).collect();
+    // Labels come before rows of them, rows before those that have them, other names at last.
+    plain.sort_by_key(|it| match it.data_type {
+        DataType::Enum(_) => 0,
+        of if of.made_name() == Some(&*it.name) => rows_within(of),
+        _ => usize::MAX,
+    });
+    let mut text: String = plain.into_iter().map(create).collect();
     // Each behind the one that it is made of.
     let mut left: Vec<_> = snapshot.user_types().filter(|it| it.domain.is_some()).collect();
     while !left.is_empty() {
@@ -89,6 +103,18 @@ pub(super) fn create_types(snapshot: &CatalogSnapshot) -> String {
         left = later;
     }
     text
+}
+
+/// How deep rows are in one another, this one among them.
+fn rows_within(of: DataType) -> usize {
+    match of {
+        DataType::Array(it) => rows_within(it.data_type()),
+        DataType::Struct(it) | DataType::Map(it) => {
+            let inner = it.fields().iter().map(|it| rows_within(it.data_type));
+            1 + inner.max().unwrap_or(0)
+        }
+        _ => 0,
+    }
 }
 
 fn create_domain(it: &UserType) -> String {

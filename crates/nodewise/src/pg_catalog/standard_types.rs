@@ -1,6 +1,6 @@
 //! Types as `information_schema` says them.
 
-use ::types::{DataType, Element, names};
+use ::types::{DataType, names};
 
 use crate::Session;
 use crate::views::Cell;
@@ -31,6 +31,7 @@ pub(super) fn said_type(of: DataType, known: &str) -> String {
         DataType::Array(_) => "ARRAY".to_owned(),
         DataType::Whole(it) => it.name().to_lowercase(),
         DataType::Enum(_) => "USER-DEFINED".to_owned(),
+        _ if of.made_name().is_some() => "USER-DEFINED".to_owned(),
         _ => known.to_owned(),
     }
 }
@@ -38,9 +39,9 @@ pub(super) fn said_type(of: DataType, known: &str) -> String {
 /// The schema and the name of a type; `known` is PostgreSQL's name of it, or of what its arrays hold.
 pub(super) fn udt(of: DataType, known: &str) -> (String, String) {
     match of {
-        DataType::Enum(it) if !it.name().is_empty() => names::split(it.name()),
-        DataType::Array(Element::Enum(it)) if !it.name().is_empty() => {
-            let (schema, name) = names::split(it.name());
+        _ if let Some(name) = of.made_name() => names::split(name),
+        DataType::Array(it) if let Some(name) = it.data_type().made_name() => {
+            let (schema, name) = names::split(name);
             (schema, format!("_{name}"))
         }
         DataType::Array(_) => (names::CATALOG.to_owned(), format!("_{known}")),

@@ -61,7 +61,7 @@ pub(super) const TYPES: &[PgType] = &[
 /// The names of all types, those of arrays included, without lengths.
 pub(super) fn all_names(session: &Session) -> Vec<(i64, Option<i64>, String)> {
     let snapshot = session.snapshot();
-    let made = snapshot.user_types().filter(|it| is_enum(it)).flat_map(|it| {
+    let made = snapshot.user_types().filter(|it| is_own(it)).flat_map(|it| {
         let name = names::sql(&it.name);
         let arrays = (i64::from(array_of_made(&it.name)), None, format!("{name}[]"));
         [(i64::from(made_type(&it.name)), None, name), arrays]
@@ -160,7 +160,7 @@ pub(super) fn types(session: &Session) -> SqlResult<RecordBatch> {
     for it in TYPES {
         array(&mut view, it);
     }
-    for it in session.snapshot().user_types().filter(|it| is_enum(it)) {
+    for it in session.snapshot().user_types().filter(|it| is_own(it)) {
         user_type(&mut view, it);
         array_of_user_type(&mut view, it);
     }
@@ -172,10 +172,9 @@ pub(super) fn types(session: &Session) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
-/// Whether a type that users made is of labels, and no other name of a type.
-fn is_enum(it: &UserType) -> bool {
-    it.domain.is_none()
-        && matches!(it.data_type, DataType::Enum(labels) if labels.name() == it.name)
+/// Whether a type that users made is one of its own, of labels or of rows, and no other name of a type.
+fn is_own(it: &UserType) -> bool {
+    it.domain.is_none() && it.data_type.made_name() == Some(&*it.name)
 }
 
 /// A domain; most of it is what its type is.
@@ -224,15 +223,17 @@ fn domain_type(view: &mut ViewBuilder, it: &UserType, domain: &Domain) {
 
 /// A type that a user made.
 fn user_type(view: &mut ViewBuilder, it: &UserType) {
+    let is_row = matches!(it.data_type, DataType::Struct(_));
+    let functions = if is_row { "record" } else { "enum" };
     view.row([
         number(made_type(&it.name).into()),
         names::bare(&it.name).into(),
         number(oids::schema_of(&it.name)),
         number(super::owners::oid(it.owner)),
-        number(4),
-        true.into(),
-        "e".into(),
-        "E".into(),
+        number(if is_row { -1 } else { 4 }),
+        (!is_row).into(),
+        if is_row { "c" } else { "e" }.into(),
+        if is_row { "C" } else { "E" }.into(),
         false.into(),
         true.into(),
         ",".into(),
@@ -240,10 +241,10 @@ fn user_type(view: &mut ViewBuilder, it: &UserType) {
         "-".into(),
         number(0),
         number(array_of_made(&it.name).into()),
-        "enum_in".into(),
-        "enum_out".into(),
-        "enum_recv".into(),
-        "enum_send".into(),
+        format!("{functions}_in").into(),
+        format!("{functions}_out").into(),
+        format!("{functions}_recv").into(),
+        format!("{functions}_send").into(),
         false.into(),
         number(0),
         number(-1),
@@ -264,7 +265,7 @@ pub(super) fn labels(session: &Session) -> SqlResult<RecordBatch> {
     ]);
     for it in session.snapshot().user_types() {
         let DataType::Enum(labels) = it.data_type else { continue };
-        if !is_enum(it) {
+        if !is_own(it) {
             continue;
         }
         for (place, label) in labels.labels().iter().enumerate() {

@@ -82,6 +82,9 @@ pub(super) fn type_record(data_type: DataType) -> Record {
         DataType::Array(element) => {
             kind("array").record("element", type_record(element.data_type()))
         }
+        DataType::Struct(it) if !it.name().is_empty() => {
+            kind("struct").text("type name", it.name()).list("fields", fields(it))
+        }
         DataType::Struct(it) => kind("struct").list("fields", fields(it)),
         DataType::Map(it) => kind("map").list("fields", fields(it)),
     }
@@ -95,10 +98,14 @@ fn fields(of: StructType) -> Vec<Record> {
 }
 
 fn read_fields(record: &mut Record) -> SqlResult<StructType> {
+    let name = match record.has("type name") {
+        true => record.take_text("type name")?,
+        false => String::new(),
+    };
     let fields = record.take_each("fields", |it| {
         Ok(Field::new(it.take_text("name")?, it.take_record("type", read_type)?))
     })?;
-    StructType::new(fields)
+    StructType::named(&name, fields)
 }
 
 /// The type of a record.

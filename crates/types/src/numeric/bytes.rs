@@ -88,6 +88,19 @@ pub fn format(held: &str, out: &mut String) {
     }
 }
 
+/// Appends what is held with `\\` for a backslash and three octal digits for each byte that is no printable character of ASCII.
+pub fn format_escaped(held: &str, out: &mut String) {
+    for it in held.chars() {
+        match it {
+            '\\' => out.push_str("\\\\"),
+            ' '..='~' => out.push(it),
+            other => {
+                let _ = write!(out, "\\{:03o}", u32::from(other));
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,6 +117,9 @@ mod tests {
             format(&parse(text).unwrap(), &mut out);
             assert_eq!(out, expected, "{text}");
         }
+        let mut out = String::new();
+        format_escaped(&parse("a\\\\b\\001\\377").unwrap(), &mut out);
+        assert_eq!(out, "a\\\\b\\001\\377");
         let state = |it| parse(it).map_err(|it| it.state.0);
         assert_eq!(state("\\x0"), Err("22023"));
         assert_eq!(state("\\x0g"), Err("22023"));

@@ -162,9 +162,14 @@ impl Fields {
         }
         match lower.trim_start_matches(['+', '-']) {
             "epoch" if to != DataType::Time => return Ok(Read::Epoch),
+            "today" | "tomorrow" | "yesterday" if to == DataType::Time => {
+                return Err(invalid_text(text, to));
+            }
             word @ ("now" | "today" | "tomorrow" | "yesterday") => {
                 let error = SqlError::unsupported(format!("'{word}' is not read as a {to}"));
-                return Err(error.with_hint("use current_date or localtimestamp"));
+                return Err(error.with_hint(
+                    "a constant of a statement may say it; else use current_date or localtimestamp",
+                ));
             }
             _ => {}
         }

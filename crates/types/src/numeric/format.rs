@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::interval::Interval;
 use super::interval_text;
 use super::{bytes, datetime, number as numbers, styled};
-use crate::styles::DateForm;
+use crate::styles::{BytesForm, DateForm, FloatForm};
 use crate::{DataType, Element, Styles, Value, Zone, array, structs};
 
 /// Appends what a column of an exact type stores: an integer, the unscaled digits of a decimal, days, microseconds.
@@ -38,7 +38,7 @@ pub fn text(held: &str, data_type: DataType, out: &mut String) {
 pub fn array(held: &str, element: Element, zone: &Zone, out: &mut String) {
     let of = element.data_type();
     // What is DuckDB's alone is written as it writes it.
-    if structs::is_nested(of) && !matches!(of, DataType::Struct(it) if it.is_row()) {
+    if structs::is_nested(of) && !matches!(of, DataType::Struct(it) if it.is_record()) {
         return structs::format(held, DataType::Array(element), zone, out);
     }
     let mut item = |it: &Value, out: &mut String| match (it, of) {
@@ -73,11 +73,15 @@ pub fn value(value: &Value, of: DataType, zone: &Zone, out: &mut String) {
     }
 }
 
-/// Appends a date, a timestamp or an interval in the style of a session; of others nothing, and `false`. Moments are written by their
-/// zone.
+/// Appends a date, a timestamp, an interval, bytes or a float in the style of a session; of others nothing, and `false`. Moments are
+/// written by their zone.
 pub fn in_style(value: &Value, of: DataType, styles: Styles, out: &mut String) -> bool {
     match (value, of) {
         (_, DataType::TimestampTz) => return false,
+        (Value::Float(it), _) => styled_float(*it, of == DataType::Real, styles, out),
+        (Value::Text(it), DataType::Bytea) if styles.bytes == BytesForm::Escape => {
+            bytes::format_escaped(it, out);
+        }
         (Value::Date(it), _) => date(i64::from(*it), styles, out),
         (Value::Timestamp(it), _) => timestamp(*it, styles, out),
         (Value::Integer(_) | Value::Decimal { .. }, DataType::Interval) => {
@@ -172,6 +176,30 @@ pub fn float(value: f64, single: bool, out: &mut String) {
     }
 }
 
+/// Appends a float in a style: as `%g` of C with so many digits, where not the shortest are wanted.
+pub fn styled_float(value: f64, single: bool, styles: Styles, out: &mut String) {
+    let FloatForm::Fewer(fewer) = styles.floats else { return float(value, single, out) };
+    if !value.is_finite() {
+        return float(value, single, out);
+    }
+    let digits = if single { 6_usize } else { 15 };
+    let digits = digits.saturating_sub(fewer.into()).max(1);
+    let spelt = format!("{value:.*e}", digits - 1);
+    let (mantissa, exponent) = spelt.split_once('e').unwrap_or((&spelt, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let without_zeros = |it: &str| match it.contains('.') {
+        true => it.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => it.to_owned(),
+    };
+    if (-4..digits as i32).contains(&exponent) {
+        let behind = (digits as i32 - 1 - exponent).max(0) as usize;
+        out.push_str(&without_zeros(&format!("{value:.behind$}")));
+    } else {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        let _ = write!(out, "{}e{sign}{:02}", without_zeros(mantissa), exponent.abs());
+    }
+}
+
 /// A Boolean as a cast to text writes it. (On the wire it is `t` or `f`.)
 pub fn boolean(value: bool) -> &'static str {
     if value { "true" } else { "false" }
@@ -201,6 +229,25 @@ mod tests {
             let mut out = "x".to_owned();
             number(value, data_type, &mut out);
             assert_eq!(out[1..], *expected);
+        }
+    }
+
+    #[test]
+    fn floats_are_written_with_fewer_digits() {
+        for (value, single, extra, expected) in [
+            (31.690692639953454, false, 0, "31.6906926399535"),
+            (1e15, false, 0, "1e+15"),
+            (123456789.0, false, -7, "1.2345679e+08"),
+            (0.1, false, -15, "0.1"),
+            (0.00001, false, 0, "1e-05"),
+            (-0.0, false, 0, "-0"),
+            (999999.5, true, 0, "1e+06"),
+            (f64::INFINITY, false, -3, "Infinity"),
+            (1.0 / 3.0, false, 1, "0.3333333333333333"),
+        ] {
+            let mut out = String::new();
+            styled_float(value, single, Styles::default().with_float_digits(extra), &mut out);
+            assert_eq!(out, expected);
         }
     }
 

@@ -7,7 +7,8 @@ use crate::{DataType, SqlResult, Value};
 /// not go together: rows of other lengths, and structs that share no name.
 pub fn fields_pair(from: StructType, to: StructType) -> Option<Vec<Option<usize>>> {
     let count = to.fields().len();
-    if from.is_row() || to.is_row() {
+    let is_one_type = !from.name().is_empty() && from.name() == to.name();
+    if from.is_row() || to.is_row() || is_one_type {
         return (from.fields().len() == count).then(|| (0..count).map(Some).collect());
     }
     let places: Vec<_> = to.fields().iter().map(|it| from.find(&it.name)).collect();
@@ -30,7 +31,7 @@ pub fn common(
         let fields = pairs.map(|((a, b), named)| {
             meet(a.data_type, b.data_type).map(|it| Field::new(named.name.clone(), it))
         });
-        return StructType::new(fields.collect::<Option<Vec<_>>>()?).ok();
+        return StructType::named(names.name(), fields.collect::<Option<Vec<_>>>()?).ok();
     }
     let mut fields = Vec::with_capacity(a.fields().len());
     for field in a.fields() {

@@ -7,7 +7,8 @@
 //! is an array within a struct. A map is held as an array of structs of key and value.
 //!
 //! The fields of a struct type are described once ([`StructType`]). One without names is a row, as PostgreSQL's `ROW(..)`
-//! makes them; its text is PostgreSQL's `(1,x)`, all others look as in DuckDB: `{'a': 1, 'b': x}`, `{k=v}`.
+//! makes them; its text, and that of a type that has a name (CREATE TYPE .. AS (..)), is PostgreSQL's `(1,x)`; all others look as in
+//! DuckDB: `{'a': 1, 'b': x}`, `{k=v}`.
 //!
 //! Reading order: `convert` and `cast` (between types), `key` (what is compared), `text` and `parse` (as written).
 //!

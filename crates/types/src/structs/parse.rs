@@ -33,14 +33,14 @@ pub fn parse(text: &str, of: StructType, read: &mut Read<'_>) -> SqlResult<Strin
     let mut values: Vec<Option<Value>> = vec![None; of.fields().len()];
     reader.skip_spaces();
     let by_place = reader.take('(');
-    if !by_place && (of.is_row() || !reader.take('{')) {
+    if !by_place && (of.is_record() || !reader.take('{')) {
         return Err(wrong());
     }
     let (end, mut number) = (if by_place { ')' } else { '}' }, 0);
     let mut more = !reader.closes(end);
     while more {
         let (place, part) = match by_place {
-            true => (Some(number), reader.part(&[',', ')'], of.is_row()).ok_or_else(wrong)?),
+            true => (Some(number), reader.part(&[',', ')'], of.is_record()).ok_or_else(wrong)?),
             false => {
                 let name = reader.part(&[':'], false).ok_or_else(wrong)?;
                 reader.take(':');
@@ -51,7 +51,8 @@ pub fn parse(text: &str, of: StructType, read: &mut Read<'_>) -> SqlResult<Strin
         let place = place.filter(|it| values.get(*it).is_some_and(Option::is_none));
         let place = place.ok_or_else(wrong)?;
         // In a row, as PostgreSQL writes it, nothing at all is NULL.
-        let is_null = part.is_null() || of.is_row() && !part.quoted && part.text.is_empty();
+        let is_null = part.is_null() && of.name().is_empty()
+            || of.is_record() && !part.quoted && part.text.is_empty();
         values[place] = Some(match is_null {
             true => Value::Null,
             false => read(&part.text, of.fields()[place].data_type)?,
@@ -61,7 +62,7 @@ pub fn parse(text: &str, of: StructType, read: &mut Read<'_>) -> SqlResult<Strin
             return Err(wrong());
         }
     }
-    if !reader.is_at_end() || of.is_row() && number != values.len() {
+    if !reader.is_at_end() || of.is_record() && number != values.len() {
         return Err(wrong());
     }
     Ok(held(values.into_iter().map(|it| it.unwrap_or(Value::Null))))
@@ -134,7 +135,12 @@ fn value(part: &Part, of: DataType, read: &mut Read<'_>) -> SqlResult<Value> {
 }
 
 fn malformed(text: &str, of: DataType) -> SqlError {
-    let message = format!("malformed literal of {of}: \"{text}\"");
+    let message = match of {
+        DataType::Struct(it) if !it.name().is_empty() => {
+            format!("malformed record literal: \"{text}\"")
+        }
+        _ => format!("malformed literal of {of}: \"{text}\""),
+    };
     SqlError::new(SqlState::INVALID_TEXT, message)
 }
 

@@ -8,7 +8,7 @@ use crate::{DataType, Value, Zone};
 /// Appends a struct, a row, a map or an array of such; moments are shown as the clocks of a zone show them.
 pub fn format(held: &str, of: DataType, zone: &Zone, out: &mut String) {
     match of {
-        DataType::Struct(it) if it.is_row() => row(held, it, zone, out),
+        DataType::Struct(it) if it.is_record() => row(held, it, zone, out),
         _ => nested(held, of, zone, out),
     }
 }
