@@ -3,7 +3,7 @@
 use memory::Account;
 use scheduler::{CancelReason, CancelToken, Policy, Scheduler};
 use stdx::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use stdx::sync::{Arc, Mutex};
+use stdx::sync::{Apart, Arc, Mutex};
 use types::{SqlError, SqlResult, SqlState};
 
 /// The handle of one statement. Its jobs read it when they are submitted, and others may change it meanwhile.
@@ -13,7 +13,7 @@ pub struct QueryControl {
     /// Ends it early.
     pub cancel: CancelToken,
     /// Statements that run in its database, itself among them: the concurrency hint goes by it.
-    pub running: Arc<AtomicUsize>,
+    pub running: Arc<Apart<AtomicUsize>>,
     policy: Mutex<Policy>,
     pipelines: AtomicU32,
     finished: AtomicU32,
@@ -25,7 +25,7 @@ impl QueryControl {
         statement: u64,
         cancel: CancelToken,
         policy: Policy,
-        running: Arc<AtomicUsize>,
+        running: Arc<Apart<AtomicUsize>>,
     ) -> Arc<Self> {
         Arc::new(Self {
             statement,
@@ -39,7 +39,7 @@ impl QueryControl {
 
     /// The control of work that nobody else watches.
     pub fn alone(statement: u64, cancel: CancelToken) -> Arc<Self> {
-        Self::new(statement, cancel, Policy::default(), Arc::new(AtomicUsize::new(1)))
+        Self::new(statement, cancel, Policy::default(), Arc::new(Apart(AtomicUsize::new(1))))
     }
 
     /// How its jobs are run now.

@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use hardware::{NodeId, Topology};
 use memory::Segment;
 use stdx::sync::atomic::{AtomicU64, Ordering};
-use stdx::sync::{Arc, OnceLock};
+use stdx::sync::{Arc, OnceLock, lane};
 use storage::{ItemBytes, ItemTraffic};
 
 /// What is read of a column of a part in the memory of one node.
@@ -79,11 +79,20 @@ impl Item {
     }
 }
 
+/// Lanes of counters.
+const LANES: usize = 8;
+
+/// Counters of a lane begin a pair of cache lines.
+const APART: usize = 16;
+
 /// Matrices of counters, running node x memory node, one for each kind of item.
 #[derive(Debug)]
+#[repr(align(128))]
 pub struct Traffic {
     shape: Arc<Shape>,
+    /// In several lanes, that threads at once write, each on cache lines of its own.
     bytes: Vec<AtomicU64>,
+    lane: usize,
 }
 
 /// What counters are for.
@@ -104,7 +113,9 @@ impl Traffic {
         let is_dealt = |it: &NodeId| memory.contains(it) && topology.cpus_of(*it).count() > 0;
         let dealt = (0..nodes.len()).filter(|&it| is_dealt(&nodes[it])).collect();
         let shape = Arc::new(Shape { nodes, dealt, cache_bytes: topology.llc_bytes.0 });
-        Self { shape, bytes: (0..counters).map(|_| AtomicU64::new(0)).collect() }
+        let lane = counters.next_multiple_of(APART);
+        let bytes = (0..lane * LANES).map(|_| AtomicU64::new(0)).collect();
+        Self { shape, bytes, lane }
     }
 
     /// The nodes, in the order of rows and columns.
@@ -112,9 +123,13 @@ impl Traffic {
         &self.shape.nodes
     }
 
-    fn counter(&self, item: Item, running: usize, memory: usize) -> &AtomicU64 {
+    fn place(&self, item: Item, running: usize, memory: usize) -> usize {
         let width = self.shape.nodes.len();
-        &self.bytes[(item as usize * width + running) * width + memory]
+        (item as usize * width + running) * width + memory
+    }
+
+    fn counter(&self, item: Item, running: usize, memory: usize) -> &AtomicU64 {
+        &self.bytes[lane(LANES) * self.lane + self.place(item, running, memory)]
     }
 
     /// Adds what the workers of a pipeline have touched; the bytes of their own nodes, and of others.
@@ -156,7 +171,9 @@ impl Traffic {
         let nodes = &self.shape.nodes;
         let width = nodes.len();
         let entry = |(running, memory)| {
-            let bytes = self.counter(item, running, memory).load(Ordering::Relaxed);
+            let counters = self.bytes.iter().skip(self.place(item, running, memory));
+            let counters = counters.step_by(self.lane).take(LANES);
+            let bytes = counters.map(|it| it.load(Ordering::Relaxed)).sum();
             (nodes[running], nodes[memory], bytes)
         };
         (0..width).flat_map(|it| (0..width).map(move |to| (it, to))).map(entry).collect()

@@ -32,8 +32,10 @@ const LOOK_AFTER_TEAM: Duration = Duration::from_secs(1);
 pub struct Spin {
     /// A worker that found nothing.
     pub worker: Duration,
-    /// A session that waits for its query.
+    /// A session that waits for its query, or for another one.
     pub waiter: Duration,
+    /// How many of these spin at once.
+    pub waiters: usize,
     /// A session that takes the steps of a worker and finds nothing: it waits for the last morsels of the others.
     pub borrower: Duration,
 }
@@ -43,9 +45,12 @@ impl Spin {
     pub fn for_team(workers: usize, threads: f64) -> Self {
         let crowded = workers as f64 > threads;
         let (worker, waiter, borrower) = if crowded { (10, 5, 10) } else { (80, 50, 200) };
+        // The other half is for whom they wait.
+        let waiters = if crowded { 1 } else { (threads as usize / 2).max(1) };
         Self {
             worker: Duration::from_micros(worker),
             waiter: Duration::from_micros(waiter),
+            waiters,
             borrower: Duration::from_micros(borrower),
         }
     }
@@ -158,14 +163,14 @@ impl Team {
         Ok(Arc::new(Self { shared, threads, pin, spin, waiters: AtomicUsize::new(0) }))
     }
 
-    /// Spins until `done` holds, as long as a waiter spins and nobody else does: spinning saves one waiter the time it
-    /// takes to be woken, and takes it from the workers when many wait.
+    /// Spins until `done` holds, as long as a waiter spins, unless enough others do: spinning saves a waiter the time it
+    /// takes to be woken, and takes it from those who work when many wait.
     fn spin_until(&self, done: &dyn Fn() -> bool) -> bool {
         if done() {
             return true;
         }
         let start = Instant::now();
-        if self.waiters.fetch_add(1, Ordering::Relaxed) == 0 {
+        if self.waiters.fetch_add(1, Ordering::Relaxed) < self.spin.waiters {
             while start.elapsed() < self.spin.waiter {
                 for _ in 0..4 {
                     hint::spin_loop();

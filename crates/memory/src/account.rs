@@ -226,10 +226,18 @@ impl Memory {
 
     /// Whether statements leave a part of what tables and caches leave.
     pub(crate) fn has_room(&self) -> bool {
-        let limit = self.limit.load(Ordering::Relaxed);
-        let held = self.held.load(Ordering::Relaxed).max(0) as u64;
-        let base = self.taken().saturating_sub(held);
-        held <= of(limit.saturating_sub(base), SPILL_FROM_SHARED)
+        let (limit, all) = (self.limit.load(Ordering::Relaxed), self.all());
+        // Each statement asks this: where there is plenty nothing else is looked at.
+        if all <= limit / 4 {
+            return true;
+        }
+        let held = self.held.bytes();
+        let fits = |taken: u64| {
+            let base = taken.saturating_sub(held);
+            held <= of(limit.saturating_sub(base), SPILL_FROM_SHARED)
+        };
+        // What nobody uses is counted under locks, and matters only where the rest is not enough.
+        fits(all) || fits(self.taken())
     }
 
     /// Whether so many sixteenths of the limit are taken; a limit that has been passed is tight in any case.
@@ -243,7 +251,7 @@ impl Memory {
     pub(crate) fn share(&self, sixteenths: u64) -> u64 {
         let limit = of(self.limit.load(Ordering::Relaxed), sixteenths.min(16));
         let working = self.working.load(Ordering::Relaxed).max(1) as u64;
-        let held = self.held.load(Ordering::Relaxed).max(0) as u64;
+        let held = self.held.bytes();
         limit.saturating_sub(self.taken().saturating_sub(held)) / working
     }
 }

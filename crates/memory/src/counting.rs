@@ -8,17 +8,20 @@ use std::ptr;
 
 use stdx::Bytes;
 use stdx::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use stdx::sync::{Arc, OnceLock};
+use stdx::sync::{Apart, Arc, OnceLock, lane};
 
 /// Bytes that a thread counts by itself before it tells others.
 const TOLD_FROM: i64 = 64 << 10;
+
+/// Bytes that a thread has told statements before it tells the whole heap.
+const HEAPED_FROM: i64 = 32 << 10;
 
 /// Bytes of the heap that a thread has told a statement before it tells the operator that it works for. Batches come and go in
 /// these bounds, so that an operator's counter is written about once a morsel, when the thread settles.
 const SETTLED_FROM: i64 = 256 << 10;
 
 /// Bytes of the whole heap, as far as threads have told.
-static HEAP: AtomicI64 = AtomicI64::new(0);
+static HEAP: Apart<AtomicI64> = Apart(AtomicI64::new(0));
 /// Pieces above [`crate::PLACED_BYTES`] that threads took of the system.
 pub(crate) static UNPLACED: AtomicU64 = AtomicU64::new(0);
 
@@ -39,17 +42,37 @@ pub(crate) struct Held {
     heir: OnceLock<Arc<Held>>,
 }
 
+/// How many places all statements are counted in.
+const LANES: usize = 16;
+
+/// Bytes of all statements. They are counted much more often than they are asked for, by all threads.
+#[derive(Default)]
+pub(crate) struct Total([Apart<AtomicI64>; LANES]);
+
+impl Total {
+    fn add(&self, change: i64) {
+        if change != 0 {
+            self.0[lane(LANES)].fetch_add(change, Ordering::Relaxed);
+        }
+    }
+
+    /// All of them.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.0.iter().map(|it| it.load(Ordering::Relaxed)).sum::<i64>().max(0) as u64
+    }
+}
+
 /// Who counts the same bytes too.
 enum Above {
     /// Of a statement: all statements.
-    All(Arc<AtomicI64>),
+    All(Arc<Total>),
     /// Of an operator: its statement.
     Statement(Arc<Held>),
 }
 
 impl Held {
     /// Nothing yet in so many places.
-    pub(crate) fn new(places: usize, all: Arc<AtomicI64>) -> Self {
+    pub(crate) fn new(places: usize, all: Arc<Total>) -> Self {
         Self::below(places, Above::All(all))
     }
 
@@ -170,7 +193,7 @@ impl Held {
 
     fn changed(&self, change: i64) {
         if let Above::All(all) = &self.above {
-            all.fetch_add(change, Ordering::Relaxed);
+            all.add(change);
         }
         if change > 0 {
             self.peak.fetch_max(self.bytes() as i64, Ordering::Relaxed);
@@ -204,7 +227,7 @@ impl Drop for Held {
         // What is left belongs to nobody any more, as the rows of an answer do.
         let left = self.heap.load(Ordering::Relaxed) + self.blocks.load(Ordering::Relaxed);
         if let Above::All(all) = &self.above {
-            all.fetch_sub(left, Ordering::Relaxed);
+            all.add(-left);
         }
     }
 }
@@ -220,6 +243,8 @@ pub(crate) struct Working {
     untold: Cell<i64>,
     /// What its statement was told and its operator was not.
     unsettled: Cell<i64>,
+    /// What statements were told and the heap was not.
+    unheaped: Cell<i64>,
     /// Whether it maps memory or looks for a block: what that needs for itself is neither placed nor counted.
     pub(crate) maps: Cell<bool>,
 }
@@ -232,6 +257,7 @@ thread_local! {
             shelf: Cell::new(0),
             untold: Cell::new(0),
             unsettled: Cell::new(0),
+            unheaped: Cell::new(0),
             maps: Cell::new(false),
         }
     };
@@ -271,7 +297,12 @@ fn tell(working: &Working) {
     if untold == 0 {
         return;
     }
-    HEAP.fetch_add(untold, Ordering::Relaxed);
+    // Statements settle often, and mostly give back what they took.
+    let unheaped = working.unheaped.get() + untold;
+    working.unheaped.set(unheaped);
+    if !(-HEAPED_FROM..=HEAPED_FROM).contains(&unheaped) {
+        HEAP.fetch_add(working.unheaped.take(), Ordering::Relaxed);
+    }
     // SAFETY: the account lives as long as the workspace that the guard borrows.
     if let Some(held) = unsafe { working.held.get().as_ref() }
         && held.count_for_statement(untold)

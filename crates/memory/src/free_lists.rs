@@ -7,9 +7,9 @@ use std::ptr::NonNull;
 use hardware::{Machine, MachineError, Mapping, NodeId, PagePolicy, Topology};
 use stdx::Bytes;
 use stdx::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use stdx::sync::{Arc, Mutex, MutexGuard, RwLock};
+use stdx::sync::{Apart, Arc, Mutex, MutexGuard, RwLock};
 
-use crate::counting;
+use crate::counting::{self, Total};
 use crate::mapped::Damage;
 use crate::region::{Backing, Chunk, Region};
 use crate::shelf::Shelf;
@@ -37,6 +37,7 @@ pub(crate) struct FreeList {
 }
 
 /// All memory that is mapped: what segments use, and what the next ones may have.
+#[repr(align(128))]
 pub(crate) struct Memory {
     pub(crate) machine: Arc<dyn Machine>,
     /// One list per node of the topology, in its order, and one for everything else.
@@ -47,8 +48,8 @@ pub(crate) struct Memory {
     pub(crate) limit: AtomicU64,
     pub(crate) retained_max: AtomicU64,
     /// What the accounts of all statements hold, and how many of these work on rows.
-    pub(crate) held: Arc<AtomicI64>,
-    pub(crate) working: AtomicI64,
+    pub(crate) held: Arc<Total>,
+    pub(crate) working: Apart<AtomicI64>,
     /// Where statements put what they have no memory for; where the machine does when not given.
     pub(crate) temporary_folder: RwLock<Option<PathBuf>>,
     /// Blocks of queries: one shelf per node of the topology, in its order, and one for what is spread over them.
@@ -83,7 +84,7 @@ impl Memory {
             limit: AtomicU64::new(u64::MAX),
             retained_max: AtomicU64::new(RETAINED_MAX),
             held: Arc::default(),
-            working: AtomicI64::new(0),
+            working: Apart(AtomicI64::new(0)),
             temporary_folder: RwLock::new(None),
             damage: Damage::default(),
             machine,

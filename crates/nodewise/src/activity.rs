@@ -30,6 +30,9 @@ pub(crate) struct Activity {
     pub(crate) session_locks: Arc<SessionLocks>,
     /// The tables as all statements of the transaction see them; `None` where each sees what was committed before it.
     pub(crate) picture: Mutex<Option<Arc<CatalogSnapshot>>>,
+    /// The newest tables as the session saw them last, for its next look. Those that are not the newest any more are let go of when it does
+    /// nothing.
+    pub(crate) latest: Mutex<Arc<CatalogSnapshot>>,
     /// Whether it waits for another transaction.
     pub(crate) waits: AtomicBool,
     /// What its session is running.
@@ -157,9 +160,16 @@ impl Activity {
         }
     }
 
-    /// Rolls the transaction back if its time is up.
-    fn look(&self, now: Nanos) {
-        self.state.lock().expire(now, self);
+    /// Rolls the transaction back if its time is up, and lets go of old tables.
+    fn look(&self, now: Nanos, newest: u64) {
+        let mut state = self.state.lock();
+        state.expire(now, self);
+        if !state.is_running {
+            let mut latest = self.latest.lock();
+            if latest.version() != newest {
+                *latest = Arc::default();
+            }
+        }
     }
 
     /// What there is to see; nothing of a session that does nothing.
@@ -241,9 +251,10 @@ impl Sessions {
         all.values().filter(|it| it.user.load(Ordering::Relaxed) == role.0).count() as u64
     }
 
-    /// Rolls back transactions whose time is up.
-    pub(crate) fn look(&self, now: Nanos) {
-        self.list().iter().for_each(|it| it.look(now));
+    /// Rolls back transactions whose time is up, and lets go of tables that are not those of the newest version, where sessions do
+    /// nothing.
+    pub(crate) fn look(&self, now: Nanos, newest: u64) {
+        self.list().iter().for_each(|it| it.look(now, newest));
     }
 }
 
@@ -269,6 +280,7 @@ impl Registered {
             running: running.clone(),
             end: OnceLock::new(),
             picture: Mutex::default(),
+            latest: Mutex::default(),
             waits: AtomicBool::new(false),
             rows: AtomicU64::new(0),
             state: Mutex::default(),

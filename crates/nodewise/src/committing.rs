@@ -1,16 +1,18 @@
 //! How changes of rows get into the newest tables (docs/design/08-transactions.md, "a commit of rows").
 //!
-//! Key decision: a change is done to a table as seldom as can be. A statement that is a transaction by itself takes the turn to
-//! commit before it changes the newest tables, once. In a block, changes that no key can be in the way of wait until a
-//! statement asks for their table, or the commit comes.
+//! Key decision: a change is done to a table as seldom as can be. That of a statement which is a transaction by itself waits for its
+//! commit; so do, in a block, changes that no key can be in the way of, unless a statement asks for their table before. Keys are
+//! asked as soon as they are locked, so that commits, which go one after the other, need not ask.
+
+use std::borrow::Cow;
 
 use arrow_array::RecordBatch;
 use scheduler::Admitted;
 use stdx::sync::Arc;
-use storage::{BuildContext, Table};
+use storage::{BuildContext, CatalogSnapshot, Table, TableDesign};
 use types::{SqlError, SqlResult, SqlState};
 
-use crate::conflict::no_transaction;
+use crate::parallel::LoadProgress;
 use crate::row_changes::positions_in;
 use crate::{CancelToken, Session};
 
@@ -42,38 +44,49 @@ impl Session {
         entered.map_err(|_| SqlError::internal("a commit cannot wait"))
     }
 
-    /// Whether a change can be done under the turn to commit: nothing follows it in its transaction, and it rests on nothing but
-    /// the newest tables.
+    /// Whether a change can be left to the commit: nothing comes before it or follows it in its transaction, and it rests on nothing
+    /// but the newest tables.
     pub(crate) fn commits_with_statement(&self) -> bool {
-        let has_steps = self.writing.lock().as_ref().is_some_and(|it| it.has_steps);
-        self.block.is_none() && !self.keeps_picture() && !has_steps
+        let writing = self.writing.lock();
+        let is_only = writing.as_ref().is_none_or(|it| !it.has_steps && it.changes.is_empty());
+        self.block.is_none() && !self.keeps_picture() && is_only
     }
 
-    /// Changes rows of the newest version of a table, and keeps the turn until the statement has committed. Its locks are taken.
-    /// False if the statement has to be run once more.
-    pub(crate) fn change_newest(
+    /// Notes a change that is a transaction by itself, if it can be done to the newest tables: its commit does it, and nothing can be
+    /// in the way of that, as its locks are taken. False if the statement has to be run once more.
+    pub(crate) fn leave_to_commit(
         &self,
         change: &RowChange<'_>,
+        newest: &CatalogSnapshot,
+        is_checked: bool,
         cancel: &CancelToken,
     ) -> SqlResult<bool> {
-        let own = self.writing.lock().as_mut().and_then(|it| it.commits.take());
-        let turn = own.map_or_else(|| self.commit_turn(), Ok)?;
-        self.refresh()?;
-        let newest = self.snapshot();
         let Some(table) = newest.by_id(change.old.id) else { return Ok(false) };
         let is_old = Arc::ptr_eq(table, change.old);
         let found = match is_old {
-            true => Some(change.gone.to_vec()),
-            false if is_alike(table, change.old) => positions_in(table, change.went),
+            true => Some(Cow::Borrowed(change.gone)),
+            false if is_alike(table, change.old) => {
+                positions_in(table, change.went).map(Cow::Owned)
+            }
             false => None,
         };
         let Some(gone) = found else { return Ok(false) };
-        if !self.make_change(table, (&gone, is_old), change, cancel)? {
-            return Ok(false);
+        table.check_values(change.rows).map_err(|it| it.in_table(&table.name))?;
+        if is_checked {
+            let (team, plain) = (self.load_team(cancel), TableDesign::default());
+            let (progress, stop) =
+                (LoadProgress::new(&*self.progress, &table.name), || execution::is_ended(cancel));
+            let context = self.build_context(&team, &progress, &stop, &plain);
+            let checked = table.check_arriving(&gone, change.rows, &context);
+            let checked = checked.map_err(|it| it.in_table(&table.name));
+            match self.cancelled_or(cancel, checked) {
+                Err(error) if error.state == SqlState::UNIQUE_VIOLATION && !is_old => {
+                    return Ok(false);
+                }
+                other => other?,
+            }
         }
-        let mut writing = self.writing.lock();
-        let writing = writing.as_mut().ok_or_else(no_transaction)?;
-        writing.commits = Some(turn);
+        self.note_for_later(change);
         Ok(true)
     }
 
@@ -89,7 +102,7 @@ impl Session {
         let RowChange { went, rows, ids, keeps_keys, .. } = change;
         let all: Vec<u64> = ids.clone().collect();
         let made = |context: &BuildContext<'_>| match keeps_keys {
-            true => table.replaced_as(gone, rows, &all, context),
+            true => table.changed_unasked(gone, rows, &all, context),
             false => table.changed_as(gone, rows, &all, context),
         };
         match self.replace_with(table, cancel, made) {
@@ -104,14 +117,19 @@ impl Session {
 
     /// Notes a change that is done later, if nothing can refuse it but its values, which are looked at now. Its locks are taken.
     pub(crate) fn put_off(&self, change: &RowChange<'_>) -> SqlResult<()> {
+        let RowChange { old, rows, .. } = change;
+        old.check_values(rows).map_err(|it| it.in_table(&old.name))?;
+        self.note_for_later(change);
+        Ok(())
+    }
+
+    fn note_for_later(&self, change: &RowChange<'_>) {
         let RowChange { old, went, rows, ids, .. } = change;
-        old.check_values(rows)?;
         if let Some(writing) = &mut *self.writing.lock() {
             writing.changes.put_off(old.id, went, rows, ids.clone());
             // Nobody asks for what is not there yet.
             writing.branch.adopt(&writing.began, old.id);
         }
-        Ok(())
     }
 }
 

@@ -7,7 +7,7 @@ use memory::{Allocator, Workspace};
 use scheduler::{Admission, Scheduler, SchedulerOptions, StealingScope};
 use stdx::Bytes;
 use stdx::sync::atomic::{AtomicU64, Ordering};
-use stdx::sync::{Arc, OnceLock, Weak};
+use stdx::sync::{Apart, Arc, OnceLock, Weak};
 use storage::{Catalog, CatalogSnapshot, Table};
 use types::{SqlError, SqlResult, SqlState};
 
@@ -18,6 +18,7 @@ use crate::loading::Loading;
 use crate::locks::Locks;
 use crate::memory_reading::MemoryReading;
 use crate::merges::Merges;
+use crate::pending_commit::Commits;
 use crate::placer::PlacerService;
 use crate::plan_cache::PlanCache;
 use crate::roles::VerifierMaker;
@@ -43,6 +44,7 @@ pub struct DatabaseOptions {
 }
 
 /// A database: tables in memory and, when it was opened on a folder, a log there by which they last.
+#[repr(align(128))]
 pub struct Database {
     pub(crate) machine: Arc<dyn Machine>,
     pub(crate) scheduler: Arc<Scheduler>,
@@ -58,6 +60,8 @@ pub struct Database {
     /// A place for one: the writers' turn, held while a transaction commits, and by one that writes alone. Who waits for it can
     /// be ended.
     pub(crate) writer: Admission,
+    /// Transactions that are about to commit.
+    pub(crate) commits: Commits,
     /// Rows and keys that transactions have changed that have not ended.
     pub(crate) locks: Arc<Locks>,
     /// Plans of statements by text.
@@ -76,7 +80,7 @@ pub struct Database {
     pub(crate) loading: Loading,
     /// Who makes what checks passwords.
     pub(crate) verifiers: OnceLock<VerifierMaker>,
-    statement_numbers: AtomicU64,
+    statement_numbers: Apart<AtomicU64>,
 }
 
 impl Database {
@@ -110,6 +114,7 @@ impl Database {
             traffic,
             placer: PlacerService::default(),
             writer,
+            commits: Commits::default(),
             locks: Arc::default(),
             plans: PlanCache::default(),
             memory: Default::default(),
@@ -121,7 +126,7 @@ impl Database {
             files_from: files_from.unwrap_or(FILES_FROM),
             loading,
             verifiers: OnceLock::new(),
-            statement_numbers: AtomicU64::new(0),
+            statement_numbers: Apart(AtomicU64::new(0)),
             machine,
         });
         let means = database.allocator.clone();
@@ -136,7 +141,8 @@ impl Database {
         let database: Weak<Self> = Arc::downgrade(self);
         self.scheduler.set_guard(move || {
             if let Some(database) = database.upgrade() {
-                database.sessions.look(database.machine.now());
+                let newest = database.catalog.snapshot().version();
+                database.sessions.look(database.machine.now(), newest);
                 database.sync_overdue();
                 database.run_placer();
             }

@@ -38,6 +38,8 @@ pub fn set_of_database(database: &Database, name: &str, value: Option<&str>) -> 
             let wanted = "classes and their nodes, as in '200: 2-3; 0: 0'";
             let text = value.unwrap_or("");
             let classes = class_nodes(text).ok_or_else(|| invalid(name, text, wanted))?;
+            let has_any = &database.statements.has_class_nodes;
+            has_any.store(!classes.is_empty(), Ordering::Relaxed);
             *database.statements.class_nodes.lock() = classes;
         }
         TOTAL_MEMORY_LIMIT => {

@@ -4,16 +4,20 @@
 //! Key decision: one waits for the end of who holds a lock, never for a lock. A statement takes all its locks or none, so that
 //! who waits in its first statement is in nobody's way. Who lets go of some locks before its end wakes all who wait for it, and they
 //! look again: from then on they wait for nobody, however late they come to it, and who has seen it in the way before does not begin
-//! to wait for it.
+//! to wait for it. Who was woken first and has its locks takes over those who would wait for it now ([`Locks::hand_over`]), so that
+//! they are not woken in vain.
 //!
 //! - Invariant: who has changed a row holds a lock until it ends; who writes alone does so while nobody else holds one.
 //! - Invariant: what holders of one session have is never in each other's way.
 
+mod hand_over;
+
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
 
 use scheduler::{Admission, Admitted};
 use stdx::sync::atomic::{AtomicUsize, Ordering};
-use stdx::sync::{Arc, Mutex};
+use stdx::sync::{Apart, Arc, Mutex};
 use types::{LockMode, LockModes, SqlError, SqlState, TableId};
 
 /// What is locked: a row by its id, a hash of a key of a rule, all of a table, or a number of a program's.
@@ -39,20 +43,54 @@ pub(crate) enum Locked {
 pub(crate) struct Locks {
     inside: Mutex<Inside>,
     /// How many tables somebody has for itself alone, in ACCESS EXCLUSIVE mode.
-    exclusive: AtomicUsize,
+    exclusive: Apart<AtomicUsize>,
 }
 
 #[derive(Default)]
 struct Inside {
     last: u64,
-    held: HashMap<Thing, Vec<Held>>,
+    held: Things,
     holders: BTreeMap<u64, Holder>,
     /// What sessions wait for.
     waits: BTreeMap<u64, Wait>,
+    /// Where they do, until they do not wait any more.
+    queued: BTreeMap<u64, Queued>,
+    /// The lock that a session was refused last, if it was one.
+    refused: BTreeMap<u64, Lock>,
     /// Who writes alone.
     alone: Option<u64>,
     /// Who waits to write alone; nobody else begins to write before.
     wants_alone: Option<u64>,
+}
+
+type Things = HashMap<Thing, Vec<Held>, BuildHasherDefault<ThingHasher>>;
+
+/// Hashes what is locked at the cost of a few multiplications: it is done under the lock of all, and whoever may lock rows could as well
+/// lock one of them.
+#[derive(Default)]
+struct ThingHasher(u64);
+
+impl Hasher for ThingHasher {
+    fn finish(&self) -> u64 {
+        // The map goes by the lowest bits and by the highest.
+        self.0 ^ self.0 >> 32
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|it| self.write_u64(u64::from(*it)));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(u64::from(number));
+    }
+
+    fn write_isize(&mut self, number: isize) {
+        self.write_u64(number as u64);
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0.rotate_left(23) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
 }
 
 /// How somebody holds a thing.
@@ -93,6 +131,16 @@ struct Wait {
     /// Whose end it waits for.
     other: u64,
     wanted: Option<Lock>,
+}
+
+/// Where a session waits.
+#[derive(Clone, Copy)]
+struct Queued {
+    /// Who waits, of the session, and for which lock, where it is one of people's.
+    owner: u64,
+    wanted: Option<Lock>,
+    /// The address of the gate of an end.
+    gate: usize,
 }
 
 /// A lock that is held, for people.
@@ -161,8 +209,13 @@ impl Locks {
         let waits_for_alone = holder.kind == HolderKind::Writer;
         let first = inside.alone.or(inside.wants_alone.filter(|_| holder.log.is_empty()));
         let first = first.filter(|it| *it != owner && waits_for_alone);
-        let others = wanted.iter().filter_map(|it| inside.in_the_way(session, it));
-        if let Some(other) = first.into_iter().chain(others).next() {
+        if let Some(first) = first {
+            inside.refused.remove(&session);
+            return Err(inside.seen(first));
+        }
+        let refused = |it: &Lock| Some((inside.in_the_way(session, it)?, *it));
+        if let Some((other, lock)) = wanted.iter().find_map(refused) {
+            inside.refused.insert(session, lock);
             return Err(inside.seen(other));
         }
         let Inside { held, holders, .. } = &mut *inside;
@@ -310,6 +363,9 @@ impl Locks {
         let of_other = inside.holders.get_mut(&other.owner);
         let end = of_other.map(|it| it.end.get_or_insert_with(End::new).gate.clone());
         inside.waits.insert(session, Wait { owner, other: other.owner, wanted });
+        if let Some(gate) = &end {
+            inside.queued.insert(session, Queued { owner, wanted, gate: address_of(gate) });
+        }
         Ok(end)
     }
 
@@ -319,6 +375,8 @@ impl Locks {
         let mut inside = self.inside.lock();
         let session = inside.session_of(owner);
         inside.waits.remove(&session);
+        inside.queued.remove(&session);
+        inside.refused.remove(&session);
         if gave_up && inside.wants_alone == Some(owner) {
             inside.wants_alone = None;
             let end = inside.wake(owner);
@@ -336,9 +394,9 @@ impl Locks {
         }
         inside.alone = inside.alone.filter(|it| *it != owner);
         inside.wants_alone = inside.wants_alone.filter(|it| *it != owner);
-        // Who waits goes on, and asks for the lock of this.
+        // Who waits goes on, and asks for the lock of this; what is given back needs none.
         drop(inside);
-        drop(end);
+        drop((end, holder));
     }
 
     /// Whether somebody has a table for itself alone.
@@ -347,13 +405,7 @@ impl Locks {
     }
 
     /// From now on somebody holds a thing in these modes, if any.
-    fn set_modes(
-        &self,
-        held: &mut HashMap<Thing, Vec<Held>>,
-        owner: u64,
-        thing: Thing,
-        modes: LockModes,
-    ) {
+    fn set_modes(&self, held: &mut Things, owner: u64, thing: Thing, modes: LockModes) {
         let Some(of_thing) = held.get_mut(&thing) else { return };
         let Some(place) = of_thing.iter().position(|it| it.owner == owner) else { return };
         let was_exclusive = of_thing[place].modes.has(LockMode::AccessExclusive);
@@ -391,6 +443,13 @@ impl Inside {
         self.holders.get(&owner).map_or(0, |it| it.session)
     }
 
+    /// Whether somebody holds a thing in a mode that excludes the one that another session wants.
+    fn is_in_the_way(&self, owner: u64, session: u64, (thing, mode): &Lock) -> bool {
+        let is_own = |it: &Held| it.owner == owner && it.session != session;
+        let held = self.held.get(thing).and_then(|it| it.iter().find(|it| is_own(it)));
+        held.is_some_and(|it| it.modes.exclude(*mode))
+    }
+
     /// Who of another session holds a thing in a mode that excludes the one that is wanted.
     fn in_the_way(&self, session: u64, (thing, mode): &Lock) -> Option<u64> {
         let held = self.held.get(thing)?;
@@ -408,6 +467,11 @@ impl Drop for Owner {
     fn drop(&mut self) {
         self.locks.end(self.number);
     }
+}
+
+/// What tells one gate from others that there are.
+fn address_of(gate: &Arc<Admission>) -> usize {
+    Arc::as_ptr(gate).addr()
 }
 
 #[cfg(test)]

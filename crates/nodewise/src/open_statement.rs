@@ -29,7 +29,8 @@ impl Session {
         let statements = &self.database.statements;
         statements.counts.add(kind, took, rows, ended.is_err());
         if ended.is_ok() {
-            statements.texts.add(&record.text, work.normalized.get(), took, rows);
+            let text = (&*record.text, work.normalized.get());
+            self.texts.add((&statements.texts, self.number), text, took, rows);
         }
         if let Some(slow) = statements.slow.get().filter(|it| took >= it.from) {
             let error = ended.as_ref().err().map(|it| it.state);

@@ -11,7 +11,7 @@ use crate::conflict::{concurrent_update, no_transaction};
 use crate::index_ddl::column_of;
 use crate::locks::{Lock, Locked};
 use crate::parallel::LoadProgress;
-use crate::row_changes::Extent;
+use crate::row_changes::{Extent, Making};
 use crate::writing::MANY_ROWS;
 use crate::{CancelToken, Session};
 
@@ -55,7 +55,8 @@ impl Session {
         let context = self.build_context(&team, &progress, &stop, &plain);
         let from = (&*writing.began, &*writing.branch);
         let onto = (&newest, &**self.database.head());
-        match writing.changes.clone().rebased(from, onto, Extent::Flat, &context) {
+        let making = Making { context: &context, asks_keys: true, made: &|_, _| {} };
+        match writing.changes.clone().rebased(from, onto, Extent::Flat, &making) {
             Err(error) if error.state == SqlState::UNIQUE_VIOLATION => {
                 self.check_reads(&writing, &newest)?;
                 Err(error)

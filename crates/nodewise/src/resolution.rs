@@ -17,7 +17,7 @@ pub(crate) const OWN_TEMPORARY: &str = "pg_temp";
 impl Session {
     /// The schema of the temporary relations of the session, whether it is there or not.
     pub(crate) fn temporary_schema(&self) -> String {
-        format!("{}{}", names::TEMPORARY, self.number)
+        temporary_schema_of(self.number)
     }
 
     /// Where the session looks for names.
@@ -228,4 +228,9 @@ impl Session {
         }
         Ok(kept)
     }
+}
+
+/// Where the temporary relations of a session are.
+pub(crate) fn temporary_schema_of(session: u64) -> String {
+    format!("{}{session}", names::TEMPORARY)
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use arrow_array::{BooleanArray, RecordBatch};
+use arrow_select::concat::concat_batches;
 use arrow_select::filter::filter_record_batch;
 use stdx::sync::Arc;
 use storage::{BuildContext, Catalog, CatalogSnapshot, Table};
@@ -26,6 +27,9 @@ struct TableChanges {
     steps: usize,
 }
 
+/// Rows of a batch, on the average, that are copied for the sake of one batch in the place of many.
+const FEW_ROWS: usize = 64;
+
 /// The steps of a table whose changes are not in the branch.
 const PUT_OFF: usize = usize::MAX;
 
@@ -38,6 +42,15 @@ pub(crate) enum Extent<'a> {
     Flat,
     /// Those that a statement asks for.
     Of(&'a [TableId]),
+}
+
+/// How tables are changed.
+pub(crate) struct Making<'a> {
+    pub(crate) context: &'a BuildContext<'a>,
+    /// Whether keys are asked. Of the newest tables they were, when they were locked.
+    pub(crate) asks_keys: bool,
+    /// Who is told of a table before and after it was changed.
+    pub(crate) made: &'a dyn Fn(&Table, &Table),
 }
 
 /// How long the lists of each table were.
@@ -85,6 +98,23 @@ impl RowChanges {
     ) {
         self.add(table, went, rows, ids);
         self.0.entry(table).or_default().steps = PUT_OFF;
+    }
+
+    /// What several transactions have done, in one.
+    pub(crate) fn of_all<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
+        let mut of_all = Self::default();
+        for (table, changes) in all.flat_map(|it| &it.0) {
+            let own = of_all.0.entry(*table).or_default();
+            own.went.extend(&changes.went);
+            own.came.extend_from_slice(&changes.came);
+            own.steps = PUT_OFF;
+        }
+        of_all
+    }
+
+    /// Leaves all tables of the branch without their changes.
+    pub(crate) fn put_off_all(&mut self) {
+        self.0.values_mut().for_each(|it| it.steps = PUT_OFF);
     }
 
     pub(crate) fn mark(&self) -> Mark {
@@ -138,7 +168,7 @@ impl RowChanges {
         (began, branch): (&CatalogSnapshot, &Catalog),
         (onto, head): (&Arc<CatalogSnapshot>, &Catalog),
         extent: Extent<'_>,
-        context: &BuildContext<'_>,
+        making: &Making<'_>,
     ) -> SqlResult<Catalog> {
         let new = head.branch(onto.clone());
         new.publish(began, branch);
@@ -164,7 +194,13 @@ impl RowChanges {
             let current = current.by_id(*id).ok_or_else(concurrent_update)?;
             let Net { gone, rows, ids } = changes.net()?;
             let positions = positions_in(base, &gone).ok_or_else(concurrent_update)?;
-            new.replace(current, base.changed_as(&positions, &rows, &ids, context)?)?;
+            let changed = match making.asks_keys {
+                true => base.changed_as(&positions, &rows, &ids, making.context),
+                false => base.changed_unasked(&positions, &rows, &ids, making.context),
+            };
+            let changed = changed.map_err(|it| it.in_table(&base.name))?;
+            let changed = new.replace(current, changed)?;
+            (making.made)(base, &changed);
             changes.steps = 1;
         }
         Ok(new)
@@ -184,6 +220,16 @@ impl RowChanges {
 
 impl TableChanges {
     fn net(&self) -> SqlResult<Net> {
+        let last = self.went.iter().max();
+        if self.came.iter().all(|it| last.is_none_or(|last| *last < it.0.start)) {
+            // No row has both come and gone.
+            let mut gone = self.went.clone();
+            gone.sort_unstable();
+            gone.dedup();
+            let rows = in_one(self.came.iter().map(|it| it.1.clone()).collect())?;
+            let ids = self.came.iter().flat_map(|it| it.0.clone()).collect();
+            return Ok(Net { gone, rows, ids });
+        }
         let went: HashSet<u64> = self.went.iter().copied().collect();
         let (mut rows, mut ids, mut own) = (Vec::new(), Vec::new(), HashSet::new());
         for (range, batch) in &self.came {
@@ -205,8 +251,24 @@ impl TableChanges {
     }
 }
 
+/// Many batches of few rows as one, which costs less than what is done for each batch.
+fn in_one(batches: Vec<RecordBatch>) -> SqlResult<Vec<RecordBatch>> {
+    let Some(first) = batches.first().filter(|_| batches.len() > 2) else { return Ok(batches) };
+    let schema = first.schema();
+    let is_alike = |it: &RecordBatch| Arc::ptr_eq(&it.schema(), &schema) || it.schema() == schema;
+    let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
+    if rows > FEW_ROWS * batches.len() || !batches.iter().all(is_alike) {
+        return Ok(batches);
+    }
+    let one = concat_batches(&schema, &batches).map_err(|it| malformed(&it))?;
+    Ok(vec![one])
+}
+
 /// Where all rows with some ids are, from the first to the last; `None` if one is not there.
 pub(crate) fn positions_in(table: &Table, ids: &[u64]) -> Option<Vec<u64>> {
+    if ids.is_empty() {
+        return Some(Vec::new());
+    }
     let mut rising = ids.to_vec();
     rising.sort_unstable();
     let mut positions = table.positions_of(&rising).into_iter().collect::<Option<Vec<u64>>>()?;

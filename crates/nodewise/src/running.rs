@@ -89,7 +89,7 @@ impl Session {
             workspace: self.new_workspace(),
             work: Work::default(),
         });
-        statements.under_way.lock().insert(number, record.clone());
+        statements.under_way.insert(number, record.clone());
         let timeout = self.settings.scheduling.statement_timeout;
         let alarm = (timeout.0 > 0).then(|| {
             database.scheduler.cancel_at(started + timeout, cancel, CancelReason::Timeout)
@@ -102,6 +102,9 @@ impl Session {
     fn policy(&self) -> Policy {
         let settings = &self.settings;
         let mut policy = settings.scheduling.policy(settings.priority, settings.workers);
+        if !self.database.statements.has_class_nodes.load(Ordering::Relaxed) {
+            return policy;
+        }
         let classes = self.database.statements.class_nodes.lock();
         if let Some((_, nodes)) = classes.iter().find(|it| it.0 == policy.class)
             && policy.nodes.is_empty()

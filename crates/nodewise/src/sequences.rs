@@ -17,6 +17,7 @@ use types::{
 
 use crate::durability::{Operation, journal_error};
 use crate::given_numbers::GivenNumbers;
+use crate::resolution::temporary_schema_of;
 use crate::roles::Authority;
 use crate::search_path::SearchPath;
 use crate::session_calls::OwnCalls;
@@ -27,15 +28,16 @@ const AHEAD: u64 = 32;
 
 /// The sequences of a statement.
 struct SeenSequences {
-    database: Arc<Database>,
+    database: Arc<Arc<Database>>,
     snapshot: Arc<CatalogSnapshot>,
     numbers: Arc<GivenNumbers>,
     is_read_only: bool,
     /// What who runs the statement may; `None` of the superuser that is always there.
     authority: Option<Authority>,
-    /// Where names are looked for that say no schema, and where those in `pg_temp` are.
+    /// Where names are looked for that say no schema.
     path: SearchPath,
-    temporary: String,
+    /// The number of the session, whose those in `pg_temp` are.
+    session: u64,
     calls: OwnCalls,
 }
 
@@ -52,7 +54,7 @@ impl Session {
         Arc::new(SeenSequences {
             database: self.database.clone(),
             path: self.search_path(&snapshot),
-            temporary: self.temporary_schema(),
+            session: self.number,
             snapshot,
             numbers: self.numbers.clone(),
             is_read_only: self.modes().read_only,
@@ -76,9 +78,10 @@ impl SeenSequences {
     fn find(&self, text: &str) -> SqlResult<&Arc<Sequence>> {
         let (schema, name) = relation_in(text)?;
         let candidates = match schema.as_deref() {
-            Some("pg_temp") => vec![names::joined(&self.temporary, &name)],
+            Some("pg_temp") => vec![names::joined(&temporary_schema_of(self.session), &name)],
             Some(of_others)
-                if of_others.starts_with(names::TEMPORARY) && of_others != self.temporary =>
+                if of_others.starts_with(names::TEMPORARY)
+                    && of_others != temporary_schema_of(self.session) =>
             {
                 Vec::new()
             }

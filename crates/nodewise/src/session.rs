@@ -20,6 +20,7 @@ use crate::session_locks::SessionLocks;
 use crate::settings::Settings;
 use crate::similar_statements::SimilarStatements;
 use crate::sql_cursor::SqlCursors;
+use crate::statement_texts::OwnTexts;
 use crate::transaction_state::{Block, Writing};
 use crate::under_way::UnderWay;
 use crate::{CancelToken, Database, NoProgress, Prepared, Progress};
@@ -29,7 +30,8 @@ pub(crate) const NOTICES_MAX: usize = 100;
 
 /// A client of a database. Statements of one session run one after the other.
 pub struct Session {
-    pub(crate) database: Arc<Database>,
+    /// Behind a count of its own, as all that its statements do holds it.
+    pub(crate) database: Arc<Arc<Database>>,
     pub(crate) settings: Settings,
     pub(crate) progress: Arc<dyn Progress>,
     /// Prepared statements by name.
@@ -40,6 +42,8 @@ pub struct Session {
     pub(crate) channels: OwnChannels,
     /// Statements by their texts without integers.
     pub(crate) similar: SimilarStatements,
+    /// Where its statements are counted by their texts.
+    pub(crate) texts: OwnTexts,
     /// Its number among all sessions.
     pub(crate) number: u64,
     /// How deep the trees of the statement that runs can be.
@@ -125,13 +129,14 @@ impl Session {
             number,
             levels: 0,
             under_way: None,
-            database,
+            database: Arc::new(database),
             settings: Settings::default(),
             progress: Arc::new(NoProgress),
             prepared: HashMap::new(),
             cursors: SqlCursors::new(),
             channels,
             similar: SimilarStatements::default(),
+            texts: OwnTexts::default(),
             running,
             effects: Arc::default(),
             block: None,

@@ -31,7 +31,7 @@ const SLEEP_MAX: f64 = 3e9;
 pub(crate) struct OwnCalls {
     asked: Arc<Asked>,
     said: SaidInTransaction,
-    database: Arc<Database>,
+    database: Arc<Arc<Database>>,
     locks: Arc<SessionLocks>,
     /// Who runs the statement; `None` of the superuser that is always there.
     role: Option<RoleId>,

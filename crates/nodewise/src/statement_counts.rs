@@ -5,6 +5,7 @@
 
 use stdx::Nanos;
 use stdx::sync::atomic::{AtomicU64, Ordering};
+use stdx::sync::{Apart, lane};
 
 /// The kinds by which statements are counted: the first word of what they are.
 pub(crate) const KINDS: [&str; 13] = [
@@ -61,9 +62,12 @@ pub(crate) const BOUNDS: [u64; 17] = [
     60_000_000_000,
 ];
 
+/// Lanes of counts: threads that count at once do so in different ones.
+const LANES: usize = 8;
+
 /// What is counted of all kinds since the database was opened.
 #[derive(Default)]
-pub(crate) struct StatementCounts([KindCounts; KINDS.len()]);
+pub(crate) struct StatementCounts([Apart<[KindCounts; KINDS.len()]>; LANES]);
 
 /// What is counted of a kind.
 #[derive(Default)]
@@ -95,9 +99,13 @@ impl Counted {
 impl StatementCounts {
     /// A statement has ended.
     pub(crate) fn add(&self, kind: Kind, took: Nanos, rows: u64, failed: bool) {
-        let counts = &self.0[kind.0];
+        let counts = &self.0[lane(LANES)][kind.0];
         let class = BOUNDS.partition_point(|it| *it < took.0);
-        let add = |counter: &AtomicU64, value| counter.fetch_add(value, Ordering::Relaxed);
+        let add = |counter: &AtomicU64, value| {
+            if value > 0 {
+                counter.fetch_add(value, Ordering::Relaxed);
+            }
+        };
         add(&counts.classes[class], 1);
         add(&counts.nanos, took.0);
         add(&counts.rows, rows);
@@ -106,10 +114,13 @@ impl StatementCounts {
 
     /// The counts of each kind of which there was a statement.
     pub(crate) fn all(&self) -> Vec<(Kind, Counted)> {
-        let read = |it: &AtomicU64| it.load(Ordering::Relaxed);
-        let kinds = self.0.iter().enumerate().map(|(place, it)| {
-            let classes = std::array::from_fn(|class| read(&it.classes[class]));
-            let (failed, rows, nanos) = (read(&it.failed), read(&it.rows), read(&it.nanos));
+        let kinds = (0..KINDS.len()).map(|place| {
+            let sum = |of: &dyn Fn(&KindCounts) -> &AtomicU64| {
+                self.0.iter().map(|it| of(&it[place]).load(Ordering::Relaxed)).sum()
+            };
+            let classes = std::array::from_fn(|class| sum(&|it| &it.classes[class]));
+            let (failed, rows, nanos) =
+                (sum(&|it| &it.failed), sum(&|it| &it.rows), sum(&|it| &it.nanos));
             (Kind(place), Counted { failed, rows, nanos, classes })
         });
         kinds.filter(|it| it.1.statements() > 0).collect()

@@ -8,7 +8,7 @@ use memory::Workspace;
 use scheduler::Admission;
 use stdx::Nanos;
 use stdx::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use stdx::sync::{Arc, Mutex, OnceLock};
+use stdx::sync::{Apart, Arc, Mutex, OnceLock};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::slow_statements::{SlowStatement, SlowStatements};
@@ -21,9 +21,11 @@ pub(crate) struct Statements {
     pub(crate) admission: Admission,
     /// Query classes that run on certain nodes only.
     pub(crate) class_nodes: Mutex<Vec<(u8, Vec<NodeId>)>>,
-    pub(crate) under_way: Mutex<BTreeMap<u64, Arc<StatementRecord>>>,
+    /// Whether there are any.
+    pub(crate) has_class_nodes: AtomicBool,
+    pub(crate) under_way: UnderWayByNumber,
     /// Statements that have a place, for the concurrency hint.
-    pub(crate) placed: Arc<AtomicUsize>,
+    pub(crate) placed: Arc<Apart<AtomicUsize>>,
     /// Texts of traced statements, by number.
     pub(crate) traced: Mutex<BTreeMap<u64, String>>,
     /// Those that have ended.
@@ -32,7 +34,51 @@ pub(crate) struct Statements {
     pub(crate) texts: StatementTexts,
     /// Who is told of slow ones.
     pub(crate) slow: OnceLock<SlowStatements>,
-    sessions: AtomicU64,
+    sessions: Apart<AtomicU64>,
+}
+
+/// Lists of statements, so that sessions at once are seldom at the same.
+const LISTS: usize = 64;
+
+/// Statements under way by their numbers, dealt to several lists.
+pub(crate) struct UnderWayByNumber([List; LISTS]);
+
+type List = Apart<Mutex<BTreeMap<u64, Arc<StatementRecord>>>>;
+
+impl Default for UnderWayByNumber {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| List::default()))
+    }
+}
+
+impl UnderWayByNumber {
+    fn list(&self, number: u64) -> &Mutex<BTreeMap<u64, Arc<StatementRecord>>> {
+        &self.0[number as usize % LISTS].0
+    }
+
+    pub(crate) fn insert(&self, number: u64, record: Arc<StatementRecord>) {
+        self.list(number).lock().insert(number, record);
+    }
+
+    pub(crate) fn remove(&self, number: u64) {
+        let removed = self.list(number).lock().remove(&number);
+        // Its memory is given back without the lock.
+        drop(removed);
+    }
+
+    fn get(&self, number: u64) -> Option<Arc<StatementRecord>> {
+        self.list(number).lock().get(&number).cloned()
+    }
+
+    /// All, by age.
+    fn all(&self) -> Vec<Arc<StatementRecord>> {
+        let mut all = Vec::new();
+        for list in &self.0 {
+            all.extend(list.0.lock().iter().map(|it| (*it.0, it.1.clone())));
+        }
+        all.sort_by_key(|it| it.0);
+        all.into_iter().map(|it| it.1).collect()
+    }
 }
 
 /// One statement under way.
@@ -110,7 +156,7 @@ impl Statements {
 
     /// All under way, by age.
     pub(crate) fn list(&self) -> Vec<Arc<StatementRecord>> {
-        self.under_way.lock().values().cloned().collect()
+        self.under_way.all()
     }
 
     /// The texts of traced statements, by number.
@@ -124,7 +170,7 @@ impl Statements {
 
     /// One by its number. Errors: 42704.
     pub(crate) fn find(&self, number: u64) -> SqlResult<Arc<StatementRecord>> {
-        self.under_way.lock().get(&number).cloned().ok_or_else(|| {
+        self.under_way.get(number).ok_or_else(|| {
             let message = format!("there is no statement {number} under way");
             SqlError::new(SqlState::UNDEFINED_OBJECT, message)
                 .with_hint("SELECT id, text FROM nodewise.queries lists them")

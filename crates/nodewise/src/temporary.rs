@@ -17,7 +17,7 @@ use crate::{Answer, CancelToken, Session};
 impl Session {
     /// Drops the temporary tables that ask for it when a transaction commits. It has made them, so that it writes alone.
     pub(crate) fn drop_on_commit(&self) -> SqlResult<()> {
-        if !self.has_temporary.load(Ordering::Relaxed) || !self.writes_alone() {
+        if !self.has_made_temporary() || !self.writes_alone() {
             return Ok(());
         }
         let cancel = CancelToken::new();
@@ -33,7 +33,7 @@ impl Session {
 
     /// Empties the temporary tables that ask for it when a transaction commits, which has the turn to do so.
     pub(crate) fn empty_on_commit(&self, writing: &Writing) -> SqlResult<()> {
-        if !self.has_temporary.load(Ordering::Relaxed) {
+        if !self.has_made_temporary() {
             return Ok(());
         }
         let context = BuildContext::serial(&self.database.allocator);
@@ -41,6 +41,11 @@ impl Session {
             writing.branch.replace(&table, table.emptied(&context)?)?;
         }
         Ok(())
+    }
+
+    /// Whether it has made temporary relations, which a commit may do something to.
+    pub(crate) fn has_made_temporary(&self) -> bool {
+        self.has_temporary.load(Ordering::Relaxed)
     }
 
     fn asking_on_commit(&self, tables: &CatalogSnapshot, what: OnCommit) -> Vec<Arc<Table>> {

@@ -20,7 +20,6 @@ use crate::activity::Limits;
 use crate::answer::done;
 use crate::conflict::concurrent_update;
 use crate::notice::Notice;
-use crate::row_changes::Extent;
 use crate::transaction_state::{Block, ConstraintModes, Modes, Savepoint, WritingMark};
 use crate::{Answer, CancelToken, Session};
 
@@ -31,7 +30,9 @@ impl Session {
             return writing.branch.snapshot();
         }
         let kept = self.activity.picture.lock().clone();
-        kept.unwrap_or_else(|| self.database.catalog.snapshot())
+        kept.unwrap_or_else(|| {
+            self.database.catalog.snapshot_after(&mut self.activity.latest.lock())
+        })
     }
 
     /// The tables that the statement changes, once it has begun to write.
@@ -154,29 +155,17 @@ impl Session {
     /// Commits what was changed. Returns when it is durable, where that is asked for.
     fn publish(&self) -> SqlResult<()> {
         self.drop_on_commit()?;
-        let Some(mut writing) = self.writing.lock().take() else { return Ok(()) };
-        if writing.turn.is_none() {
-            if writing.changes.is_empty() {
-                return self.database.wait_for(writing.needs);
-            }
-            let turn = match writing.commits.take() {
-                Some(turn) => turn,
-                None => {
-                    let turn = self.commit_turn()?;
-                    let (newest, _) = self.database.newest();
-                    self.check_reads(&writing, &newest)?;
-                    let changes = &writing.changes;
-                    if !changes.is_flat() || !changes.is_same_in(&newest, &writing.began) {
-                        self.rebase_on(&mut writing, newest, Extent::Flat)?;
-                    }
-                    turn
-                }
-            };
-            self.record_changes(&mut writing)?;
-            writing.turn = Some(turn);
+        let Some(writing) = self.writing.lock().take() else { return Ok(()) };
+        if writing.turn.is_none() && writing.changes.is_empty() {
+            return self.database.wait_for(writing.needs);
         }
-        self.empty_on_commit(&writing)?;
-        self.database.commit(writing, self.settings.synchronous_commit)?;
+        // What it has seen is none of the newest tables any more.
+        *self.activity.latest.lock() = Arc::default();
+        let needs = match self.commits_with_others(&writing) {
+            true => self.commit_with_others(writing)?,
+            false => self.commit_alone(writing)?,
+        };
+        self.database.wait_for_commit(needs)?;
         self.cut_if_long();
         Ok(())
     }

@@ -105,9 +105,7 @@ pub(crate) struct WritingMark {
 pub(crate) struct Writing {
     /// The writers' turn, of one that writes alone: nobody else commits while it is there.
     pub(crate) turn: Option<Admitted>,
-    /// The turn to commit, of a statement by itself that has changed the newest tables.
-    pub(crate) commits: Option<Admitted>,
-    /// Whether a statement changes several tables, and so not under the turn to commit.
+    /// Whether a statement changes several tables, and so does not leave that to its commit.
     pub(crate) has_steps: bool,
     /// Its locks.
     pub(crate) owner: Owner,

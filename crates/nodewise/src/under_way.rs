@@ -11,7 +11,7 @@ use crate::statements::StatementRecord;
 pub(crate) struct UnderWay {
     pub(crate) record: Arc<StatementRecord>,
     pub(crate) place: Mutex<Option<Admitted>>,
-    pub(crate) database: Arc<Database>,
+    pub(crate) database: Arc<Arc<Database>>,
     pub(crate) _alarm: Option<AlarmGuard>,
 }
 
@@ -30,6 +30,6 @@ impl Drop for UnderWay {
     fn drop(&mut self) {
         self.leave();
         let statements = &self.database.statements;
-        statements.under_way.lock().remove(&self.record.control.statement);
+        statements.under_way.remove(self.record.control.statement);
     }
 }

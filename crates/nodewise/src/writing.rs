@@ -20,7 +20,7 @@ use crate::conflict::{concurrent_update, no_transaction};
 use crate::key_locks::KeysOfChange;
 use crate::locks::{HolderKind, Lock, Locks, Other};
 use crate::parallel::LoadProgress;
-use crate::row_changes::{Extent, Mark, RowChanges, is_same, positions_in};
+use crate::row_changes::{Extent, Making, Mark, RowChanges, is_same, positions_in};
 use crate::transaction_state::Writing;
 use crate::{CancelToken, Session};
 
@@ -47,13 +47,12 @@ impl Session {
         let began = self.activity.picture.lock().clone().unwrap_or(newest);
         let branch = Arc::new(self.database.head().branch(began.clone()));
         let owner = self.database.locks.owner(self.number, HolderKind::Writer);
-        let (turn, commits, asked, deferred) = (None, None, BTreeSet::new(), Vec::new());
+        let (turn, asked, deferred) = (None, BTreeSet::new(), Vec::new());
         let changes = RowChanges::default();
         let (record, loads) = (Record::default(), Vec::new());
         let is_serializable = self.is_serializable();
         *self.writing.lock() = Some(Writing {
             turn,
-            commits,
             has_steps: false,
             owner,
             is_serializable,
@@ -149,11 +148,15 @@ impl Session {
         let (team, plain) = (self.load_team(&CancelToken::new()), TableDesign::default());
         let progress = LoadProgress::new(&*self.progress, "changes");
         let context = self.build_context(&team, &progress, &stop, &plain);
+        let (machine, merges) = (&self.database.machine, &self.database.merges);
+        let started = machine.now();
+        let made = |old: &Table, new: &Table| merges.note(old, new, started, machine.now());
         let branch = changes.rebased(
             (&**began, &**branch),
             (&onto, self.database.head()),
             extent,
-            &context,
+            // Tests ask once more.
+            &Making { context: &context, asks_keys: cfg!(debug_assertions), made: &made },
         )?;
         (writing.began, writing.branch) = (onto, Arc::new(branch));
         Ok(())
@@ -203,8 +206,11 @@ impl Session {
             let timeout = self.settings.scheduling.lock_timeout;
             let deadline = (timeout.0 > 0).then(|| database.machine.now() + timeout);
             let waited = loop {
-                let pass = match locks.wait(owner, other, wanted) {
-                    Ok(Some(end)) => end.enter(&database.scheduler, class, cancel, deadline),
+                let (gate, pass) = match locks.wait(owner, other, wanted) {
+                    Ok(Some(end)) => {
+                        let pass = end.enter(&database.scheduler, class, cancel, deadline);
+                        (end, pass)
+                    }
                     Ok(None) => match take(locks, owner) {
                         Ok(()) => break Ok(()),
                         Err(next) => {
@@ -214,9 +220,12 @@ impl Session {
                     },
                     Err(deadlock) => break Err(deadlock),
                 };
-                // Who waits behind this one looks only when it has its locks.
+                // Who waits behind this one looks only when it has its locks, or waits for it.
                 match pass.map(|pass| (take(locks, owner), pass)) {
-                    Ok((Ok(()), _)) => break Ok(()),
+                    Ok((Ok(()), pass)) => {
+                        locks.hand_over(owner, &gate, pass);
+                        break Ok(());
+                    }
                     Ok((Err(next), _)) => other = next,
                     Err(refused) => break Err(self.not_waited(refused, cancel)),
                 }
@@ -262,7 +271,8 @@ impl Session {
             self.check_referring(&newest, old)?;
         }
         if self.commits_with_statement() && !is_referential {
-            return self.change_newest(&change, cancel);
+            let is_checked = !keys.cannot_break(old, count);
+            return self.leave_to_commit(&change, &newest, is_checked, cancel);
         }
         if keys.cannot_break(old, count) && !self.keeps_picture() && !is_referential {
             let is_there = self.newest_of(old, gone, &went, &newest)?.is_some();

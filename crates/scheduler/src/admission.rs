@@ -2,15 +2,16 @@
 //! oversubscription).
 //!
 //! A statement that finds no place waits in a queue, by class and then by arrival. Nothing polls: who leaves hands the
-//! place to the first in the queue.
+//! place to the first in the queue. As long as there is no limit and nobody waits, who comes and who goes only count: no lock is
+//! taken.
 //!
 //! A *brisk* gate is for places that are held for less time than a thread takes to wake up. Who leaves only wakes the first in
 //! the queue, once until that has looked, and who comes by takes the place until then; after some have, it is handed on as
 //! above, so that nobody waits for ever.
 
 use stdx::Nanos;
-use stdx::sync::atomic::{AtomicBool, Ordering};
-use stdx::sync::{Arc, Mutex};
+use stdx::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+use stdx::sync::{Arc, Mutex, OnceLock};
 
 use crate::cancel::CancelToken;
 use crate::scheduler::Scheduler;
@@ -18,22 +19,30 @@ use crate::scheduler::Scheduler;
 /// The gate through which statements go.
 pub struct Admission(Arc<Gate>);
 
-struct Gate(Mutex<Inside>);
+/// Who waits has said so before it looks whether there is room, and who leaves has made room before it looks whether somebody
+/// waits, with a fence between on both sides: so one of the two sees the other.
+struct Gate {
+    inside: Mutex<Inside>,
+    running: AtomicUsize,
+    /// Whether there is no limit and nobody waits.
+    is_open: AtomicBool,
+    /// Whether somebody waits.
+    has_queue: AtomicBool,
+    /// Whether those who run leave enough of everything else for one more; asked while somebody runs.
+    has_means: OnceLock<Means>,
+    is_brisk: bool,
+    /// Whether the first that waits in a brisk gate was woken and has not looked yet.
+    is_woken: AtomicBool,
+}
 
 struct Inside {
     /// The most statements that may run; `None` for any number.
     limit: Option<usize>,
-    running: usize,
-    /// Whether those who run leave enough of everything else for one more; asked while somebody runs.
-    has_means: Option<Means>,
     arrivals: u64,
     /// In the order in which they get a place.
     queue: Vec<Arc<Waiting>>,
-    is_brisk: bool,
     /// How many have gone past who waits in a brisk gate.
     passed: u32,
-    /// Whether the first that waits in a brisk gate was woken and has not looked yet.
-    is_woken: bool,
 }
 
 /// How many may go past who waits in a brisk gate.
@@ -68,52 +77,44 @@ pub enum Refused {
 impl Admission {
     /// A gate without a limit.
     pub fn new() -> Self {
-        let (limit, running, has_means) = (None, 0, None);
-        let (queue, is_brisk) = (Vec::new(), false);
-        let (arrivals, passed, is_woken) = (0, 0, false);
-        let inside =
-            Inside { limit, running, has_means, arrivals, queue, is_brisk, passed, is_woken };
-        Self(Arc::new(Gate(Mutex::new(inside))))
+        Self(Arc::new(Gate::new(None, false)))
     }
 
     /// A gate for one at a time who does not stay long.
     pub fn brisk() -> Self {
-        let admission = Self::new();
-        {
-            let mut inside = admission.0.0.lock();
-            (inside.limit, inside.is_brisk) = (Some(1), true);
-        }
-        admission
+        Self(Arc::new(Gate::new(Some(1), true)))
     }
 
     /// Lets so many run at a time; any number if `None`. Those who run already stay.
     pub fn set_limit(&self, limit: Option<usize>) {
-        self.0.0.lock().limit = limit.map(|it| it.max(1));
+        let mut inside = self.0.inside.lock();
+        inside.limit = limit.map(|it| it.max(1));
+        self.0.tell(&inside);
+        drop(inside);
         self.0.admit_more();
     }
 
     /// While statements run, lets another in only if this is true, as when there is memory for it. Whoever leaves has those
-    /// who wait looked at again; it must neither wait nor enter.
+    /// who wait looked at again; it must neither wait nor enter. What is said first stays.
     pub fn set_means(&self, has_means: impl Fn() -> bool + Send + Sync + 'static) {
-        self.0.0.lock().has_means = Some(Box::new(has_means));
+        self.0.has_means.get_or_init(|| Box::new(has_means));
     }
 
     /// The limit.
     pub fn limit(&self) -> Option<usize> {
-        self.0.0.lock().limit
+        self.0.inside.lock().limit
     }
 
     /// Statements that run, and that wait.
     pub fn counts(&self) -> (usize, usize) {
-        let inside = self.0.0.lock();
-        (inside.running, inside.queue.len())
+        let inside = self.0.inside.lock();
+        (self.0.running.load(Ordering::Relaxed), inside.queue.len())
     }
 
     /// Takes a place if one is free and nobody waits for it: for who must not wait, as a task.
     pub fn try_enter(&self) -> Option<Admitted> {
-        let mut inside = self.0.0.lock();
-        let is_free = inside.has_room() && inside.queue.is_empty();
-        inside.running += usize::from(is_free);
+        let inside = self.0.inside.lock();
+        let is_free = inside.queue.is_empty() && self.0.take_place(&inside);
         is_free.then(|| Admitted(Arc::clone(&self.0)))
     }
 
@@ -152,12 +153,26 @@ impl Default for Admission {
 }
 
 impl Gate {
+    fn new(limit: Option<usize>, is_brisk: bool) -> Self {
+        Self {
+            inside: Mutex::new(Inside { limit, arrivals: 0, queue: Vec::new(), passed: 0 }),
+            running: AtomicUsize::new(0),
+            is_open: AtomicBool::new(limit.is_none()),
+            has_queue: AtomicBool::new(false),
+            has_means: OnceLock::new(),
+            is_brisk,
+            is_woken: AtomicBool::new(false),
+        }
+    }
+
     /// Takes a place; or stands in the queue when there is none.
     fn arrive(&self, class: u8, token: &CancelToken) -> Option<Arc<Waiting>> {
-        let mut inside = self.0.lock();
-        if inside.has_room() && (inside.queue.is_empty() || inside.may_pass()) {
+        if self.passes() {
+            return None;
+        }
+        let mut inside = self.inside.lock();
+        if (inside.queue.is_empty() || self.may_pass(&inside)) && self.take_place(&inside) {
             inside.passed += u32::from(!inside.queue.is_empty());
-            inside.running += 1;
             return None;
         }
         let arrival = inside.arrivals;
@@ -166,17 +181,39 @@ impl Gate {
         let waiting = Arc::new(Waiting { class, arrival, token: token.clone(), admitted });
         let at = inside.queue.partition_point(|it| (it.class, it.arrival) <= (class, arrival));
         inside.queue.insert(at, Arc::clone(&waiting));
+        self.tell(&inside);
+        fence(Ordering::SeqCst);
+        // Who left before it could see that somebody waits has left a place.
+        if at == 0 && self.take_place(&inside) {
+            self.admit(&waiting, &mut inside);
+            return None;
+        }
         Some(waiting)
+    }
+
+    /// Takes a place of a gate that is open.
+    fn passes(&self) -> bool {
+        if !self.is_open.load(Ordering::Relaxed) {
+            return false;
+        }
+        let before = self.running.fetch_add(1, Ordering::AcqRel);
+        fence(Ordering::SeqCst);
+        if self.is_open.load(Ordering::Relaxed) && (before == 0 || self.leaves_means()) {
+            return true;
+        }
+        self.leave();
+        false
     }
 
     /// Leaves the queue; false when there was a place before.
     fn give_up(&self, waiting: &Arc<Waiting>) -> bool {
-        let mut inside = self.0.lock();
+        let mut inside = self.inside.lock();
         if waiting.admitted.load(Ordering::Acquire) {
             return false;
         }
         inside.queue.retain(|it| !Arc::ptr_eq(it, waiting));
-        inside.is_woken = false;
+        self.tell(&inside);
+        self.is_woken.store(false, Ordering::Relaxed);
         drop(inside);
         // It may be the one that was woken for a place.
         self.admit_more();
@@ -188,59 +225,94 @@ impl Gate {
         if waiting.admitted.load(Ordering::Acquire) {
             return true;
         }
-        let mut inside = self.0.lock();
-        inside.is_woken = false;
-        if inside.is_brisk && inside.has_room() {
-            inside.admit(waiting);
+        if !self.is_brisk {
+            return false;
+        }
+        if self.is_woken.load(Ordering::Relaxed) {
+            self.is_woken.store(false, Ordering::Relaxed);
+        }
+        fence(Ordering::SeqCst);
+        // Who spins looks often.
+        if self.running.load(Ordering::Relaxed) > 0 {
+            return false;
+        }
+        let mut inside = self.inside.lock();
+        if !waiting.admitted.load(Ordering::Acquire) && self.take_place(&inside) {
+            self.admit(waiting, &mut inside);
         }
         waiting.admitted.load(Ordering::Acquire)
     }
 
     fn leave(&self) {
-        self.0.lock().running -= 1;
-        self.admit_more();
+        self.running.fetch_sub(1, Ordering::AcqRel);
+        fence(Ordering::SeqCst);
+        if self.has_queue.load(Ordering::Relaxed) {
+            self.admit_more();
+        }
     }
 
     /// Gives places to the first in the queue while there are some.
     fn admit_more(&self) {
         loop {
-            let mut inside = self.0.lock();
-            if inside.queue.is_empty() || !inside.has_room() {
-                return;
-            }
-            let first = Arc::clone(&inside.queue[0]);
-            if inside.may_pass() {
-                let is_woken = std::mem::replace(&mut inside.is_woken, true);
+            let mut inside = self.inside.lock();
+            let Some(first) = inside.queue.first().map(Arc::clone) else { return };
+            if self.may_pass(&inside) {
+                if !self.has_room(&inside, self.running.load(Ordering::Relaxed)) {
+                    return;
+                }
+                let is_woken = self.is_woken.swap(true, Ordering::AcqRel);
                 drop(inside);
                 if !is_woken {
                     first.token.ring();
                 }
                 return;
             }
-            inside.admit(&first);
+            if !self.take_place(&inside) {
+                return;
+            }
+            self.admit(&first, &mut inside);
             drop(inside);
             first.token.ring();
         }
     }
-}
 
-impl Inside {
-    fn has_room(&self) -> bool {
-        let has_means = || self.has_means.as_ref().is_none_or(|it| it());
-        self.running == 0 || self.limit.is_none_or(|it| self.running < it) && has_means()
+    /// Counts one more, if there is room.
+    fn take_place(&self, inside: &Inside) -> bool {
+        let before = self.running.fetch_add(1, Ordering::AcqRel);
+        let has_room = self.has_room(inside, before);
+        if !has_room {
+            self.running.fetch_sub(1, Ordering::AcqRel);
+        }
+        has_room
+    }
+
+    fn has_room(&self, inside: &Inside, running: usize) -> bool {
+        running == 0 || inside.limit.is_none_or(|it| running < it) && self.leaves_means()
+    }
+
+    fn leaves_means(&self) -> bool {
+        self.has_means.get().is_none_or(|it| it())
     }
 
     /// Whether who comes may go past who waits.
-    fn may_pass(&self) -> bool {
-        self.is_brisk && self.passed < PASSING_MAX
+    fn may_pass(&self, inside: &Inside) -> bool {
+        self.is_brisk && inside.passed < PASSING_MAX
     }
 
-    /// Gives a place to one that waits; inside the lock, so that it cannot give up a place that it has.
-    fn admit(&mut self, waiting: &Arc<Waiting>) {
-        self.running += 1;
-        (self.passed, self.is_woken) = (0, false);
-        self.queue.retain(|it| !Arc::ptr_eq(it, waiting));
+    /// Gives a place that was taken to one that waits; inside the lock, so that it cannot give up a place that it has.
+    fn admit(&self, waiting: &Arc<Waiting>, inside: &mut Inside) {
+        inside.passed = 0;
+        self.is_woken.store(false, Ordering::Relaxed);
+        inside.queue.retain(|it| !Arc::ptr_eq(it, waiting));
+        self.tell(inside);
         waiting.admitted.store(true, Ordering::Release);
+    }
+
+    /// Tells those who take no lock how things are.
+    fn tell(&self, inside: &Inside) {
+        let is_empty = inside.queue.is_empty();
+        self.is_open.store(is_empty && inside.limit.is_none(), Ordering::Relaxed);
+        self.has_queue.store(!is_empty, Ordering::Relaxed);
     }
 }
 

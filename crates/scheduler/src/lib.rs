@@ -23,13 +23,14 @@
 //! Reading order: `affinity`, `policy`, `morsel` (cursors), `queue`, `cancel`, `report`, `job`, `terms` (what may change under a job
 //! that runs), `lifecycle`, `thread_group` (who works and who rests), `layout`, `sharing`
 //! (jobs that read the same), `worker`, `watchdog`, `scheduler`, `loan` (who waits works), `graph`,
-//! `learn` (the adaptive strategy), `concurrency` and `hint`, `admission`, `trace`, `stats`.
+//! `learn` (the adaptive strategy), `concurrency` and `hint`, `admission`, `combining`, `trace`, `stats`.
 #![forbid(unsafe_code)]
 
 mod admission;
 mod affinity;
 mod alarm;
 mod cancel;
+mod combining;
 mod concurrency;
 // It adds no concurrency of its own, and loom's `Arc` cannot hold its bodies.
 #[cfg(not(loom))]
@@ -61,6 +62,7 @@ mod worker;
 pub use admission::{Admission, Admitted, Refused};
 pub use affinity::{Affinity, Binding, ScanSharing, StealingScope, Strategy, class};
 pub use cancel::{CancelReason, CancelToken};
+pub use combining::Combining;
 pub use concurrency::{concurrency_hint, scan_tasks, weighted_tasks};
 #[cfg(not(loom))]
 pub use graph::{TaskGraph, TaskId};

@@ -3,7 +3,7 @@
 use hardware::{Machine, MachineError, NodeId, WorkerSpec};
 use stdx::Nanos;
 use stdx::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use stdx::sync::{Arc, Mutex, RwLock};
+use stdx::sync::{Apart, Arc, Mutex, RwLock};
 
 use crate::affinity::{Affinity, StealingScope};
 use crate::alarm::{AlarmKey, Alarms};
@@ -127,7 +127,7 @@ impl Scheduler {
             alarms: Alarms::new(),
             guard: RwLock::new(None),
             watch: WatchCounters::default(),
-            submitted: AtomicU64::new(0),
+            submitted: Apart(AtomicU64::new(0)),
             shutdown: AtomicBool::new(false),
             machine: Arc::clone(&machine),
             layout,

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hardware::{Machine, NodeId};
 use stdx::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use stdx::sync::{Arc, Mutex, RwLock};
+use stdx::sync::{Apart, Arc, Mutex, RwLock};
 
 use crate::affinity::StealingScope;
 use crate::alarm::Alarms;
@@ -26,6 +26,7 @@ use crate::trace::TraceRing;
 pub(crate) type Guard = Box<dyn Fn() + Send + Sync>;
 
 /// The common state.
+#[repr(align(128))]
 pub(crate) struct Shared {
     pub(crate) machine: Arc<dyn Machine>,
     pub(crate) layout: Layout,
@@ -48,7 +49,7 @@ pub(crate) struct Shared {
     pub(crate) alarms: Alarms,
     pub(crate) guard: RwLock<Option<Guard>>,
     pub(crate) watch: WatchCounters,
-    pub(crate) submitted: AtomicU64,
+    pub(crate) submitted: Apart<AtomicU64>,
     pub(crate) shutdown: AtomicBool,
 }
 

@@ -32,6 +32,13 @@ pub type RwLockReadGuard<'a, T> = imp::RwLockReadGuard<'a, T>;
 /// The exclusive guard of a [`RwLock`].
 pub type RwLockWriteGuard<'a, T> = imp::RwLockWriteGuard<'a, T>;
 
+/// How often one looks whether a lock is free before one sleeps, with pauses that double up to two to the power of
+/// [`LONGEST_PAUSE`] hints to the processor: some microseconds in all.
+#[cfg(not(loom))]
+const LOOKS: u32 = 12;
+#[cfg(not(loom))]
+const LONGEST_PAUSE: u32 = 5;
+
 /// Mutual exclusion.
 #[derive(Debug, Default)]
 pub struct Mutex<T>(imp::Mutex<T>);
@@ -43,11 +50,33 @@ impl<T> Mutex<T> {
     }
 
     /// Waits for the lock.
+    #[inline]
     pub fn lock(&self) -> MutexGuard<'_, T> {
+        #[cfg(not(loom))]
+        return self.try_lock().unwrap_or_else(|| self.lock_later());
+        #[cfg(loom)]
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Waits for a lock that somebody holds: looking again for some time first, whoever else sleeps for it. Locks are held for less
+    /// time than a thread takes to wake up, and where one that sleeps makes all who come sleep as well, as std's locks do, none gets the
+    /// lock sooner than a thread wakes up.
+    #[cfg(not(loom))]
+    #[cold]
+    fn lock_later(&self) -> MutexGuard<'_, T> {
+        for round in 0..LOOKS {
+            for _ in 0..1 << round.min(LONGEST_PAUSE) {
+                hint::spin_loop();
+            }
+            if let Some(guard) = self.try_lock() {
+                return guard;
+            }
+        }
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// The lock, if nobody holds it.
+    #[inline]
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         match self.0.try_lock() {
             Ok(guard) => Some(guard),
@@ -81,4 +110,42 @@ impl<T> RwLock<T> {
     pub fn write(&self) -> RwLockWriteGuard<'_, T> {
         self.0.write().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
+}
+
+/// A value alone on its cache lines, which processors fetch in pairs: so who writes it takes nothing else from others.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub struct Apart<T>(pub T);
+
+impl<T> std::ops::Deref for Apart<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+/// A number of the calling thread below `lanes`: threads that count at once do so in as many places, which are summed up when
+/// somebody asks.
+#[inline]
+pub fn lane(lanes: usize) -> usize {
+    #[cfg(not(loom))]
+    {
+        use std::cell::Cell;
+
+        static NEXT: atomic::AtomicUsize = atomic::AtomicUsize::new(0);
+        thread_local! {
+            static OWN: Cell<usize> = const { Cell::new(usize::MAX) };
+        }
+        let own = OWN.get();
+        if own != usize::MAX {
+            return own % lanes;
+        }
+        let new = NEXT.fetch_add(1, atomic::Ordering::Relaxed) % (usize::MAX >> 1);
+        OWN.set(new);
+        new % lanes
+    }
+    // A model has few threads, and no state of theirs.
+    #[cfg(loom)]
+    return 0 % lanes;
 }

@@ -1,5 +1,6 @@
 //! The names of relations (tables, sequences and views), and the schemas that they are in.
 
+mod changing;
 mod macros;
 mod roles;
 mod user_types;
@@ -10,7 +11,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Bound;
 
 use stdx::sync::atomic::{AtomicU64, Ordering};
-use stdx::sync::{Arc, OnceLock, RwLock};
+use stdx::sync::{Apart, Arc, OnceLock, RwLock};
 use types::{
     CatalogView, MacroDefinition, ObjectKind, Rights, Role, SqlError, SqlResult, SqlState, TableId,
     TableInfo, UserType, ViewDefinition, names,
@@ -18,13 +19,16 @@ use types::{
 
 use crate::id_map::IdMap;
 use crate::{Sequence, Table};
+use changing::{Changing, HasVersion};
 
 /// The tables of a database. Readers take a snapshot; a table that they hold lives on after it was dropped.
 #[derive(Debug, Default)]
 pub struct Catalog {
     state: RwLock<State>,
     /// The last version of any picture of the tables, branches' too, so that no two have the same.
-    versions: Arc<AtomicU64>,
+    versions: Arc<Apart<AtomicU64>>,
+    /// The version of the snapshot, to be looked at without the lock.
+    current: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -106,14 +110,15 @@ impl Catalog {
     pub fn branch(&self, from: Arc<CatalogSnapshot>) -> Self {
         let state = self.state.read();
         let (last_id, last_number) = (state.last_id, state.last_number);
+        let current = AtomicU64::new(from.version);
         let state = RwLock::new(State { snapshot: from, last_id, last_number });
-        Self { state, versions: self.versions.clone() }
+        Self { state, versions: self.versions.clone(), current }
     }
 
     /// Takes over what was changed on a branch since it began with some tables.
     pub fn publish(&self, began: &CatalogSnapshot, branch: &Self) {
         let branch = branch.state.read();
-        let mut state = self.state.write();
+        let mut state = self.change();
         state.last_id = state.last_id.max(branch.last_id);
         state.last_number = state.last_number.max(branch.last_number);
         if state.snapshot.version == began.version {
@@ -144,16 +149,24 @@ impl Catalog {
 
     /// Goes back to tables that it had.
     pub fn restore(&self, snapshot: Arc<CatalogSnapshot>) {
-        self.state.write().snapshot = snapshot;
+        self.change().snapshot = snapshot;
     }
 
     /// Takes over a table, by its id, as another picture has it.
     pub fn adopt(&self, from: &CatalogSnapshot, id: TableId) {
         let Some(entry) = from.tables.get(id.0) else { return };
-        let mut state = self.state.write();
+        let mut state = self.change();
+        if state.snapshot.tables.get(id.0).is_some_and(|it| Arc::ptr_eq(it, entry)) {
+            return;
+        }
         let snapshot = Arc::make_mut(&mut state.snapshot);
         snapshot.version = self.next_version();
         snapshot.put(entry);
+    }
+
+    /// The state, to be changed.
+    fn change(&self) -> Changing<'_, State> {
+        Changing::new(self.state.write(), &self.current)
     }
 
     fn next_version(&self) -> u64 {
@@ -165,9 +178,18 @@ impl Catalog {
         self.state.read().snapshot.clone()
     }
 
+    /// The tables now, where somebody has seen them before: as long as nothing has changed that costs a look at a number. What is
+    /// kept is the holder's own, so that those who read at once do not count who holds it in one place.
+    pub fn snapshot_after(&self, seen: &mut Arc<CatalogSnapshot>) -> Arc<CatalogSnapshot> {
+        if self.current.load(Ordering::Acquire) != seen.version {
+            *seen = Arc::new(CatalogSnapshot::clone(&self.snapshot()));
+        }
+        seen.clone()
+    }
+
     /// Adds a table under a new id.
     pub fn create(&self, table: Table) -> SqlResult<Arc<Table>> {
-        let mut state = self.state.write();
+        let mut state = self.change();
         state.snapshot.check_free(&table.name)?;
         Ok(state.add(table, self.next_version()))
     }
@@ -175,14 +197,14 @@ impl Catalog {
     /// Adds a table under a new id, in the place of one of the same name, if there is one: readers see the one or the
     /// other, and never neither.
     pub fn create_or_replace(&self, table: Table) -> Arc<Table> {
-        let mut state = self.state.write();
+        let mut state = self.change();
         state.add(table, self.next_version())
     }
 
     /// Puts a table in the place of the one it was made from, under the same id. Fails when that one has been replaced
     /// or dropped meanwhile: the rows of the other writer would be lost.
     pub fn replace(&self, old: &Arc<Table>, mut table: Table) -> SqlResult<Arc<Table>> {
-        let mut state = self.state.write();
+        let mut state = self.change();
         let current = state.snapshot.by_id(old.id);
         if !current.is_some_and(|it| Arc::ptr_eq(it, old)) {
             let message = format!("table \"{}\" was changed by another session", old.name);
@@ -205,7 +227,7 @@ impl Catalog {
     ///
     /// Errors: 42P01 where there is none, 42P07 where a relation has the name.
     pub fn rename(&self, name: &str, to: &str) -> SqlResult<Arc<Table>> {
-        let mut state = self.state.write();
+        let mut state = self.change();
         let old = state.snapshot.get(name).cloned().ok_or_else(|| {
             let message = format!("table \"{name}\" does not exist");
             SqlError::new(SqlState::UNDEFINED_TABLE, message)
@@ -227,7 +249,7 @@ impl Catalog {
 
     /// Takes a table out and returns it; its memory is given back when the last reader lets go.
     pub fn drop_table(&self, name: &str) -> SqlResult<Arc<Table>> {
-        let mut state = self.state.write();
+        let mut state = self.change();
         let table = state.snapshot.get(name).cloned().ok_or_else(|| {
             let message = format!("table \"{name}\" does not exist");
             SqlError::new(SqlState::UNDEFINED_TABLE, message)
@@ -238,14 +260,14 @@ impl Catalog {
 
     /// A number that no sequence and no counter has.
     pub fn next_number(&self) -> u64 {
-        let mut state = self.state.write();
+        let mut state = self.change();
         state.last_number += 1;
         state.last_number
     }
 
     /// Puts a sequence under its name, in the place of what it was there before.
     pub fn put_sequence(&self, sequence: Sequence) -> Arc<Sequence> {
-        let mut state = self.state.write();
+        let mut state = self.change();
         let sequence = Arc::new(sequence);
         state.last_number = state.last_number.max(sequence.id).max(sequence.counter.id);
         let snapshot = Arc::make_mut(&mut state.snapshot);
@@ -256,7 +278,7 @@ impl Catalog {
 
     /// Takes a sequence out.
     pub fn drop_sequence(&self, name: &str) -> SqlResult<()> {
-        let mut state = self.state.write();
+        let mut state = self.change();
         if state.snapshot.sequence(name).is_none() {
             let message = format!("sequence \"{name}\" does not exist");
             return Err(SqlError::new(SqlState::UNDEFINED_TABLE, message));
@@ -268,7 +290,7 @@ impl Catalog {
     /// Puts a comment in the place of what there was of something: its kind, its name or that of its table, and its name
     /// there. `None` takes it away.
     pub fn put_comment(&self, of: &[String; 3], text: Option<&str>) {
-        let mut state = self.state.write();
+        let mut state = self.change();
         let snapshot = Arc::make_mut(&mut state.snapshot);
         snapshot.version = self.next_version();
         match text {
@@ -279,7 +301,7 @@ impl Catalog {
 
     /// Makes a schema.
     pub fn put_schema(&self, name: &str) {
-        let mut state = self.state.write();
+        let mut state = self.change();
         let snapshot = Arc::make_mut(&mut state.snapshot);
         snapshot.version = self.next_version();
         snapshot.relations().insert(schema_key(name), Relation::Schema(name.into()));
@@ -287,7 +309,7 @@ impl Catalog {
 
     /// Takes a schema out, in which nothing is any more. Errors: 3F000.
     pub fn drop_schema(&self, name: &str) -> SqlResult<()> {
-        let mut state = self.state.write();
+        let mut state = self.change();
         let snapshot = Arc::make_mut(&mut state.snapshot);
         snapshot.version = self.next_version();
         snapshot.relations().remove(&comment_key(["schema", name, ""]));
@@ -297,7 +319,7 @@ impl Catalog {
 
     /// Takes out a schema with all that is in it.
     pub fn forget(&self, schema: &str) {
-        let mut state = self.state.write();
+        let mut state = self.change();
         let gone: Vec<String> =
             state.snapshot.relations_of(schema).into_iter().map(|it| it.1).collect();
         let version = self.next_version();
@@ -310,7 +332,7 @@ impl Catalog {
 
     /// Puts a view under its name: with a new id, or in the place and with the id of the view that was there.
     pub fn put_view(&self, view: ViewDefinition) -> Arc<ViewDefinition> {
-        let mut state = self.state.write();
+        let mut state = self.change();
         let known = state.snapshot.view(&view.name).map(|it| it.id);
         let id = known.unwrap_or_else(|| state.next_id());
         let view = Arc::new(ViewDefinition { id, ..view });
@@ -322,7 +344,7 @@ impl Catalog {
 
     /// Takes a view out.
     pub fn drop_view(&self, name: &str) -> SqlResult<()> {
-        let mut state = self.state.write();
+        let mut state = self.change();
         if state.snapshot.view(name).is_none() {
             let message = format!("view \"{name}\" does not exist");
             return Err(SqlError::new(SqlState::UNDEFINED_TABLE, message));
@@ -334,6 +356,12 @@ impl Catalog {
     /// A table by name, ignoring case.
     pub fn get(&self, name: &str) -> Option<Arc<Table>> {
         self.state.read().snapshot.get(name).cloned()
+    }
+}
+
+impl HasVersion for State {
+    fn version(&self) -> u64 {
+        self.snapshot.version
     }
 }
 

@@ -67,8 +67,8 @@ impl Table {
         self.changed_with(gone, (batches, ids), true, context)
     }
 
-    /// [`Table::changed_as`] with rows that have the keys of those in whose place they come, which is not looked at again.
-    pub fn replaced_as(
+    /// [`Table::changed_as`] with rows that break no key, as somebody has seen to, which is not looked at again.
+    pub fn changed_unasked(
         &self,
         gone: &[u64],
         batches: &[RecordBatch],
@@ -119,7 +119,7 @@ impl Table {
     }
 
     /// This table without some rows, which are marked.
-    fn without(&self, gone: &[u64]) -> Self {
+    pub(crate) fn without(&self, gone: &[u64]) -> Self {
         if gone.is_empty() {
             return self.version(self.parts.clone(), self.columns.clone());
         }

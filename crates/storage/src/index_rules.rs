@@ -106,28 +106,39 @@ impl Table {
             return Ok(());
         }
         let has_null = |it: &&ColumnId| parts.iter().any(|part| part.has_null(it.index()));
-        let Some(column) = rule.columns.iter().find(has_null) else { return Ok(()) };
-        let message = format!(
-            "column \"{}\" of relation \"{}\" contains null values",
-            self.column(*column).name,
-            names::bare(&self.name)
-        );
-        let column = self.column(*column).name.clone();
-        Err(SqlError::new(SqlState::NOT_NULL_VIOLATION, message).about(|it| {
+        match rule.columns.iter().find(has_null) {
+            Some(column) => Err(self.not_filled(*column)),
+            None => Ok(()),
+        }
+    }
+
+    /// What NULL in a column of a primary key ends with.
+    pub(crate) fn not_filled(&self, column: ColumnId) -> SqlError {
+        let column = self.column(column).name.clone();
+        let of = names::bare(&self.name);
+        let message = format!("column \"{column}\" of relation \"{of}\" contains null values");
+        SqlError::new(SqlState::NOT_NULL_VIOLATION, message).about(|it| {
             it.table = Some(self.name.clone());
             it.column = Some(column);
-        }))
+        })
     }
 
     /// What a row whose key another row has ends with.
     pub(crate) fn exists_twice(&self, rule: &TableIndex, part: &Part, row: usize) -> SqlError {
+        self.is_twice(rule, rule.columns.iter().map(|it| part.columns[it.index()].value(row)))
+    }
+
+    /// What a key that two rows would have ends with.
+    pub(crate) fn is_twice(
+        &self,
+        rule: &TableIndex,
+        values: impl Iterator<Item = Value>,
+    ) -> SqlError {
         let name = |it: &ColumnId| names::shown(&self.column(*it).name);
         let names: Vec<&str> = rule.columns.iter().map(name).collect();
-        let value = |it: &ColumnId| {
-            let column = &part.columns[it.index()];
-            shown(&column.value(row), column.data_type)
-        };
-        let values: Vec<String> = rule.columns.iter().map(value).collect();
+        let values = values.zip(&rule.columns);
+        let values = values.map(|(value, it)| shown(&value, self.column(*it).data_type));
+        let values: Vec<String> = values.collect();
         let message = format!("duplicate key value violates unique constraint \"{}\"", rule.name);
         let (names, values) = (names.join(", "), values.join(", "));
         SqlError::new(SqlState::UNIQUE_VIOLATION, message)
@@ -233,7 +244,12 @@ pub(crate) fn row_hash((columns, nulls_equal): (&[&Column], bool), row: usize) -
 
 fn with_hash(hash: u64, column: &Column, row: usize, nulls_equal: bool) -> u64 {
     let null = (nulls_equal && column.is_null(row)).then_some(0);
-    match null.or_else(|| value_hash(column, row)) {
+    with_own(hash, null.or_else(|| value_hash(column, row)))
+}
+
+/// The hash of a key with that of one value more, if it has one.
+pub(crate) fn with_own(hash: u64, own: Option<u64>) -> u64 {
+    match own {
         Some(own) if hash != NO_KEY => hash_int(hash.rotate_left(17) ^ own).min(NO_KEY - 1),
         _ => NO_KEY,
     }
@@ -262,15 +278,17 @@ fn value_hash(column: &Column, row: usize) -> Option<u64> {
             Dictionary::Float(_) => {
                 hash_int(key_of_float(dictionary.floats()[code as usize]) as u64)
             }
-            Dictionary::Wide(_) => {
-                let value = dictionary.wides()[code as usize];
-                match i64::try_from(value) {
-                    Ok(narrow) => hash_int(narrow as u64),
-                    Err(_) => hash_int(value as u64) ^ hash_int((value >> 64) as u64),
-                }
-            }
+            Dictionary::Wide(_) => hash_wide(dictionary.wides()[code as usize]),
         },
     })
+}
+
+/// The hash of an integer that may not fit 64 bits.
+pub(crate) fn hash_wide(value: i128) -> u64 {
+    match i64::try_from(value) {
+        Ok(narrow) => hash_int(narrow as u64),
+        Err(_) => hash_int(value as u64) ^ hash_int((value >> 64) as u64),
+    }
 }
 
 /// Whether values of a column may be equal and be held otherwise: numbers of any scale, also those in JSONB, of which zeros at
@@ -281,12 +299,17 @@ pub(crate) fn has_other_forms(column: &Column) -> bool {
 
 /// What a value of a column is in a key.
 pub(crate) fn key_value(column: &Column, row: usize) -> Value {
-    match column.value(row) {
-        Value::Text(held) if column.data_type == DataType::Numeric => {
+    key_form(column.value(row), column.data_type)
+}
+
+/// What a value of a type is in a key.
+pub(crate) fn key_form(value: Value, data_type: DataType) -> Value {
+    match value {
+        Value::Text(held) if data_type == DataType::Numeric => {
             Value::Text(numeric::number::key_of(&held).into())
         }
         // What is no JSONB is equal to itself alone.
-        Value::Text(held) if column.data_type == DataType::Jsonb => {
+        Value::Text(held) if data_type == DataType::Jsonb => {
             json::order_key(&held).map_or(Value::Text(held), |it| Value::Text(it.into()))
         }
         value => value,

@@ -16,7 +16,8 @@
 //! [`catalog`], then [`build`] and [`mod@parquet`].
 #![forbid(unsafe_code)]
 
-pub mod build;
+pub mod arriving;
+mod build;
 pub mod catalog;
 pub mod column;
 mod column_keys;

@@ -2,20 +2,23 @@
 //!
 //! Facts decide first (who comes behind all others, as rising keys do, is new), then the index of a key of one column; else
 //! zones leave out blocks, the codes of the new values rows, and hashes and values decide about what is left.
+//!
+//! It is asked of rows that have come, or of such as shall come ([`Table::check_arriving`]): so what locks guard until the commit need not
+//! be asked where all commits go one after the other.
 
 use std::ops::Bound;
 
+use arrow_array::RecordBatch;
 use bitpack::bitmap;
 use types::numeric::number;
 use types::{ColumnId, DataType, Deferral, SqlResult, Value};
 
-use crate::index_rules::{NO_KEY, has_other_forms, key_hashes, key_value, row_hash};
+use crate::arriving::{ArrivingKeys, NewKey, pieces_of_key};
+use crate::build::Piece;
+use crate::index_rules::{NO_KEY, has_other_forms, key_form, key_hashes, key_value, row_hash};
 use crate::parallel::try_map;
-use crate::rules::Key;
+use crate::rules::{IndexKind, Key};
 use crate::{BLOCK_ROWS, BuildContext, Column, Part, TAIL_ROWS, Table, TableIndex};
-
-/// A row that came: the hash of its key, its part and its number there.
-type NewKey = (u64, usize, usize);
 
 /// Which rows of a table have come.
 pub(crate) struct Arrived {
@@ -56,6 +59,44 @@ impl Table {
         Ok(())
     }
 
+    /// Refuses rows that shall come in the place of some others, at positions that rise, where they would break a key.
+    pub fn check_arriving(
+        &self,
+        gone: &[u64],
+        batches: &[RecordBatch],
+        context: &BuildContext<'_>,
+    ) -> SqlResult<()> {
+        let left = (!gone.is_empty()).then(|| self.without(gone));
+        let table = left.as_ref().unwrap_or(self);
+        for rule in self.rules.indexes.iter().filter(|it| it.kind.is_unique()) {
+            let pieces = pieces_of_key(self, rule.columns.as_slice(), batches)?;
+            let arriving = ArrivingKeys::new(table, rule.key(), &pieces);
+            if rule.kind == IndexKind::PrimaryKey
+                && let Some(column) = arriving.column_with_null()
+            {
+                return Err(self.not_filled(column));
+            }
+            if arriving.are_behind_all() {
+                continue;
+            }
+            let (keys, has_null) = (arriving.keys(), arriving.has_null());
+            let check =
+                KeyCheck { table, key: rule.key(), keys, has_null, new: New::Pieces(&pieces) };
+            if let Some(found) = check.found(Part::rows, context)?
+                && !context.puts_off(rule)
+            {
+                return Err(match found {
+                    Found::Row(part, row) => self.exists_twice(rule, &self.parts[part], row),
+                    Found::New(key) => {
+                        let values = (0..rule.columns.len()).map(|it| arriving.value(&key, it));
+                        self.is_twice(rule, values)
+                    }
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// Whether no two rows share a value of a column, and none is NULL, as far as the facts tell.
     pub fn is_key(&self, column: ColumnId) -> bool {
         let facts = &self.column(column).statistics;
@@ -80,19 +121,13 @@ impl Table {
             && keys.iter().any(|it| {
                 key.columns.iter().any(|id| self.parts[it.1].columns[id.index()].is_null(it.2))
             });
-        let check = KeyCheck { table: self, key, keys, has_null };
-        if let Some(found) = check.among_themselves() {
-            return Ok(Some((found.1, found.2)));
-        }
-        for (place, part) in self.parts.iter().enumerate() {
-            let rows = arrived.before(place, part);
-            if rows > 0
-                && let Some(row) = check.against(part, rows, context)?
-            {
-                return Ok(Some((place, row)));
-            }
-        }
-        Ok(None)
+        let check = KeyCheck { table: self, key, keys, has_null, new: New::Arrived };
+        let mut places = self.parts.iter().enumerate();
+        let before = |part: &Part| places.next().map_or(0, |it| arrived.before(it.0, part));
+        Ok(check.found(before, context)?.map(|found| match found {
+            Found::Row(part, row) => (part, row),
+            Found::New((_, part, row)) => (part, row),
+        }))
     }
 
     /// The keys of the rows that came, by their hashes.
@@ -125,30 +160,78 @@ fn columns_of<'a>(part: &'a Part, columns: &[ColumnId]) -> Vec<&'a Column> {
 struct KeyCheck<'a> {
     table: &'a Table,
     key: Key<'a>,
+    /// They rise.
     keys: Vec<NewKey>,
     /// Whether a key of them has a NULL, which is in no index and no zone.
     has_null: bool,
+    new: New<'a>,
+}
+
+/// Where the new rows are.
+#[derive(Clone, Copy)]
+enum New<'a> {
+    /// In the table.
+    Arrived,
+    /// Not in it: the columns of the key, by batch.
+    Pieces(&'a [Vec<Piece>]),
+}
+
+/// A key that is there twice.
+enum Found {
+    /// The part and the number of a row that was there.
+    Row(usize, usize),
+    /// One of two new rows.
+    New(NewKey),
 }
 
 impl KeyCheck<'_> {
-    fn part(&self, key: &NewKey) -> &Part {
-        &self.table.parts[key.1]
+    /// A row that has the key of a new one; of parts, in their order, the first rows are asked, as many as `before` tells.
+    fn found(
+        &self,
+        mut before: impl FnMut(&Part) -> usize,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Option<Found>> {
+        if let Some(found) = self.among_themselves() {
+            return Ok(Some(Found::New(found)));
+        }
+        for (place, part) in self.table.parts.iter().enumerate() {
+            let rows = before(part);
+            if rows > 0
+                && let Some(row) = self.against(part, rows, context)?
+            {
+                return Ok(Some(Found::Row(place, row)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What a new row has in a column of the key, by its place there.
+    fn value(&self, key: &NewKey, place: usize) -> Value {
+        let id = self.key.columns[place];
+        match self.new {
+            New::Arrived => key_value(&self.table.parts[key.1].columns[id.index()], key.2),
+            New::Pieces(batches) => {
+                let data_type = self.table.column(id).data_type;
+                key_form(batches[key.1][place].value(data_type, key.2), data_type)
+            }
+        }
     }
 
     /// Whether a row of a part has the key of a new one.
     fn is_same(&self, key: &NewKey, part: &Part, row: usize) -> bool {
-        let own = self.part(key);
-        self.key.columns.iter().all(|it| {
-            let (own, other) = (&own.columns[it.index()], &part.columns[it.index()]);
-            key_value(own, key.2) == key_value(other, row)
-        })
+        let mut columns = self.key.columns.iter().enumerate();
+        columns
+            .all(|(place, it)| self.value(key, place) == key_value(&part.columns[it.index()], row))
     }
 
     /// A new row whose key another new one has.
     fn among_themselves(&self) -> Option<NewKey> {
+        let is_same = |a: &NewKey, b: &NewKey| {
+            (0..self.key.columns.len()).all(|it| self.value(a, it) == self.value(b, it))
+        };
         let repeats = |(place, key): &(usize, &NewKey)| {
             let mut alike = self.keys[place + 1..].iter().take_while(|it| it.0 == key.0);
-            alike.any(|it| self.is_same(key, self.part(it), it.2))
+            alike.any(|it| is_same(key, it))
         };
         self.keys.iter().enumerate().find(repeats).map(|it| *it.1)
     }
@@ -180,10 +263,9 @@ impl KeyCheck<'_> {
 
     /// A row of a part with an index, or of a tail, that has the key of a new one; `None` where that cannot be told so.
     fn by_value(&self, part: &Part, column: &Column, rows: usize) -> Option<Vec<usize>> {
-        let id = self.key.columns[0].index();
         let mut found = Vec::new();
         for key in &self.keys {
-            let value = key_value(&self.part(key).columns[id], key.2);
+            let value = self.value(key, 0);
             let end = behind(column, &value);
             let low = Bound::Included(&value);
             let high = end.as_ref().map_or(low, Bound::Excluded);
@@ -262,8 +344,7 @@ impl KeyCheck<'_> {
         if column.code_count() == 0 || varies || self.has_null {
             return None;
         }
-        let id = self.key.columns[place].index();
-        let code = |key: &NewKey| column.encode_value(&self.part(key).columns[id].value(key.2));
+        let code = |key: &NewKey| column.encode_value(&self.value(key, place));
         let mut codes: Vec<u32> = self.keys.iter().filter_map(code).collect();
         codes.sort_unstable();
         codes.dedup();

@@ -8,6 +8,7 @@
 
 use std::ops::Range;
 
+use stdx::sync::OnceLock;
 use stdx::sync::atomic::{AtomicU64, Ordering};
 
 /// The next id.
@@ -27,12 +28,20 @@ struct Run {
 }
 
 /// The ids of the rows of a part.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct RowIds {
     runs: Vec<Run>,
     rows: usize,
     /// Whether ids rise from run to run, so that one is found by halves.
     rise: bool,
+    /// The runs by their ids where they do not, made when somebody looks for an id.
+    by_id: OnceLock<Vec<Run>>,
+}
+
+impl Clone for RowIds {
+    fn clone(&self) -> Self {
+        Self { runs: self.runs.clone(), by_id: OnceLock::new(), ..*self }
+    }
 }
 
 impl RowIds {
@@ -44,7 +53,7 @@ impl RowIds {
     }
 
     pub(crate) fn none() -> Self {
-        Self { runs: Vec::new(), rows: 0, rise: true }
+        Self { runs: Vec::new(), rows: 0, rise: true, by_id: OnceLock::new() }
     }
 
     /// How many there are.
@@ -57,6 +66,7 @@ impl RowIds {
         if ids.is_empty() {
             return;
         }
+        self.by_id.take();
         let end = self.runs.last().map(|it| it.id + (self.rows - it.row) as u64);
         if end != Some(ids.start) {
             self.rise &= end.is_none_or(|it| it <= ids.start);
@@ -81,27 +91,39 @@ impl RowIds {
 
     /// Tells the rows of some ids, which rise, each with its place among them.
     pub(crate) fn find(&self, ids: &[u64], found: &mut dyn FnMut(usize, usize)) {
-        let mut look = |rows: Range<usize>, first: u64| {
+        if ids.len() < self.runs.len() {
+            let by_id = if self.rise { &self.runs } else { self.runs_by_id() };
+            for (place, id) in ids.iter().enumerate() {
+                let before = by_id.partition_point(|it| it.id <= *id).checked_sub(1);
+                let Some(Run { row, id: first }) = before.map(|it| by_id[it]) else { continue };
+                let found_at = row + (id - first) as usize;
+                if found_at < self.end_of_run(row) {
+                    found(place, found_at);
+                }
+            }
+            return;
+        }
+        for (rows, first) in self.ranges() {
             let from = ids.partition_point(|it| *it < first);
             let end = first + rows.len() as u64;
             for (place, id) in ids.iter().enumerate().skip(from).take_while(|it| *it.1 < end) {
                 found(place, rows.start + (id - first) as usize);
             }
-        };
-        if self.rise && ids.len() < self.runs.len() {
-            for id in ids {
-                let run = self.runs.partition_point(|it| it.id <= *id);
-                if let Some(run) = run.checked_sub(1) {
-                    let end = self.runs.get(run + 1).map_or(self.rows, |it| it.row);
-                    let Run { row, id: first } = self.runs[run];
-                    if id - first < (end - row) as u64 {
-                        look(row + (id - first) as usize..row + (id - first) as usize + 1, *id);
-                    }
-                }
-            }
-            return;
         }
-        self.ranges().for_each(|(rows, first)| look(rows, first));
+    }
+
+    /// Behind the rows of the run that begins with one.
+    fn end_of_run(&self, row: usize) -> usize {
+        let next = self.runs.partition_point(|it| it.row <= row);
+        self.runs.get(next).map_or(self.rows, |it| it.row)
+    }
+
+    fn runs_by_id(&self) -> &Vec<Run> {
+        self.by_id.get_or_init(|| {
+            let mut runs = self.runs.clone();
+            runs.sort_unstable_by_key(|it| it.id);
+            runs
+        })
     }
 }
 
@@ -125,7 +147,12 @@ mod tests {
         assert_eq!(find(&ids, &[9, 12, 15, 40, 53]), [(1, 2), (3, 5)]);
         ids.push(20..22);
         assert!(!ids.rise);
-        assert_eq!(find(&ids, &[21, 50]), [(1, 6), (0, 10)]);
+        assert_eq!(find(&ids, &[21, 50]), [(0, 10), (1, 6)]);
+        assert_eq!(find(&ids, &[9, 22, 53]), []);
+        assert_eq!(find(&ids, &[]), []);
+        ids.push(60..61);
+        assert_eq!(find(&ids, &[10, 60]), [(0, 0), (1, 11)]);
+        assert_eq!(find(&ids.clone(), &[14, 20, 22, 60]), [(0, 4), (1, 9), (3, 11)]);
         let (one, other) = (new_row_ids(3), new_row_ids(2));
         assert!(one.end <= other.start || other.end <= one.start);
     }

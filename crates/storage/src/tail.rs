@@ -64,7 +64,7 @@ pub(crate) fn longer(
     place: ColumnPlace<'_>,
     context: &BuildContext<'_>,
 ) -> SqlResult<(Column, ColumnStatistics, bool)> {
-    let facts = facts_of(schema.data_type, &new);
+    let facts = facts_of(schema.data_type, new.iter());
     let are_words = |it: &Piece| matches!(it.values, PieceValues::Int { .. });
     let is_word = new.iter().all(are_words)
         && schema.data_type != DataType::Boolean
@@ -222,24 +222,15 @@ fn with_codes(
 }
 
 /// What there is to know of few rows.
-fn facts_of(data_type: DataType, pieces: &[Piece]) -> ColumnStatistics {
-    let rows: usize = pieces.iter().map(|it| it.rows).sum();
-    let nulls: usize = pieces.iter().map(Piece::null_count).sum();
-    let mut values: Vec<Value> = Vec::with_capacity(rows - nulls);
+pub(crate) fn facts_of<'a>(
+    data_type: DataType,
+    pieces: impl Iterator<Item = &'a Piece>,
+) -> ColumnStatistics {
+    let (mut nulls, mut values) = (0, Vec::new());
     for piece in pieces {
         let filled = (0..piece.rows).filter(|it| !piece.is_null(*it));
-        match &piece.values {
-            PieceValues::Int { values: keys, .. } => {
-                values.extend(filled.map(|it| value_of_key(data_type, keys[it])));
-            }
-            PieceValues::Wide(wide) => {
-                values.extend(filled.map(|it| crate::word::value_of_int(data_type, wide[it])));
-            }
-            PieceValues::Text(_) | PieceValues::Coded { .. } => values
-                .extend(filled.map(|it| {
-                    Value::Text(String::from_utf8_lossy(piece.text(it)).as_ref().into())
-                })),
-        }
+        values.extend(filled.map(|it| piece.value(data_type, it)));
+        nulls += piece.null_count();
     }
     let compare = |a: &Value, b: &Value| order(data_type, a, b);
     let sorted = nulls == 0 && values.windows(2).all(|it| compare(&it[0], &it[1]).is_le());

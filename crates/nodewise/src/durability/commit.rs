@@ -3,7 +3,7 @@
 use arrow_array::RecordBatch;
 use journal::Lsn;
 use stdx::Bytes;
-use storage::{CatalogSnapshot, Table};
+use storage::{Catalog, CatalogSnapshot, Table};
 use types::{SqlError, SqlResult, SqlState, names};
 
 use super::loads::Load;
@@ -81,46 +81,46 @@ impl Database {
         durability.settle(lsn, &self.catalog).map_err(|it| journal_error(&it))
     }
 
-    /// Commits what a transaction has changed that has the writers' turn, lets others write, and returns when it is durable and
-    /// can be seen.
-    pub(crate) fn commit(&self, writing: Writing, synchronous: bool) -> SqlResult<()> {
-        let Writing { turn, owner, began, branch, record, loads, .. } = writing;
+    /// Puts what a transaction has changed into the newest tables, and its record into the log. Its caller has the writers' turn, gives
+    /// it back, and waits for what this returns ([`Database::wait_for_commit`]). On an error nothing of it is seen.
+    pub(crate) fn commit(&self, writing: &mut Writing, synchronous: bool) -> SqlResult<Lsn> {
+        let Writing { began, branch, record, loads, .. } = writing;
+        let (began, branch): (&CatalogSnapshot, &Catalog) = (began, branch);
         let Some(durability) = self.durability.get() else {
-            self.catalog.publish(&began, &branch);
-            // Old tables are given back while others commit.
-            drop((turn, owner));
-            return Ok(());
+            self.catalog.publish(began, branch);
+            return Ok(Lsn(0));
         };
+        let snapshot = branch.snapshot();
         if record.length() == 0 {
-            let changed = branch.snapshot();
-            let changed = changed.changes_since(&began);
-            if changed.is_empty() {
-                return Ok(());
-            }
+            let changed = snapshot.changes_since(began);
             if !changed.iter().all(|it| CatalogSnapshot::is_temporary(it)) {
                 // It would be gone after a restart.
                 return Err(SqlError::internal("a change was not logged"));
             }
-            let needs = durability.committed(None, (&began, &branch));
-            drop((turn, owner));
-            return self.wait_for(needs);
+            return Ok(match changed.is_empty() {
+                true => Lsn(0),
+                false => durability.committed(None, (began, branch)),
+            });
         }
         // What was asked of new sequences is none of what a rollback to a savepoint takes back.
-        let snapshot = branch.snapshot();
-        let mut record = record;
         for sequence in lasting(&snapshot) {
             let counted = *sequence.counter.lock();
             if counted.logged.is_none() {
-                Operation::count(sequence.counter.id, counted.position).write(&mut record)?;
+                Operation::count(sequence.counter.id, counted.position).write(record)?;
             }
         }
+        let record = std::mem::take(record);
         // Nothing of it is seen if it cannot be written.
         let lsn = durability.journal.append(record).map_err(|it| journal_error(&it))?;
-        loads.into_iter().for_each(|it| it.commit(lsn));
+        loads.drain(..).for_each(|it| it.commit(lsn));
         are_logged(&snapshot, lsn.0);
-        let needs = durability.committed(Some((lsn, synchronous)), (&began, &branch));
         // Who goes on now sees it in the head, and tells of it when it is durable.
-        drop((turn, owner));
+        Ok(durability.committed(Some((lsn, synchronous)), (began, branch)))
+    }
+
+    /// Returns when a commit is durable and can be seen.
+    pub(crate) fn wait_for_commit(&self, needs: Lsn) -> SqlResult<()> {
+        let Some(durability) = self.durability.get() else { return Ok(()) };
         durability.settle(needs, &self.catalog).map_err(|error| {
             let cause = match &error {
                 journal::JournalError::Stopped { cause } => &**cause,

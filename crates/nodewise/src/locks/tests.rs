@@ -172,3 +172,38 @@ fn nobody_begins_to_wait_for_who_has_let_go_meanwhile() {
     assert!(locks.wait(b.number(), before, Some(number(7))).unwrap().is_none());
     assert_eq!(locks.take(b.number(), &[number(7)]), Ok(()));
 }
+
+/// Of three that wait for the same row, the second is not woken when the first has it, and waits for that one; one that wants another
+/// row is.
+#[test]
+fn who_is_first_takes_over_those_who_wait_for_it_now() {
+    let locks = Arc::new(Locks::default());
+    let [a, b, c, d] = [1, 2, 3, 4].map(|it| writer(&locks, it));
+    let wait = |owner: &Owner, other: &Owner, lock: Lock| {
+        let in_the_way = locks.take(owner.number(), &[lock]).unwrap_err();
+        assert_eq!(in_the_way, seen(&locks, other));
+        locks.wait(owner.number(), in_the_way, None).unwrap().unwrap()
+    };
+    assert_eq!(locks.take(a.number(), &[row(1), row(2)]), Ok(()));
+    let gate = wait(&b, &a, row(1));
+    assert!(Arc::ptr_eq(&gate, &wait(&c, &a, row(1))));
+    drop(a);
+    let pass = gate.try_enter().unwrap();
+    assert_eq!(locks.take(b.number(), &[row(1)]), Ok(()));
+    locks.hand_over(b.number(), &gate, pass);
+    locks.stop_waiting(b.number(), false);
+    assert!(gate.try_enter().is_none(), "c sleeps on");
+    let waits: Vec<_> = locks.owners().iter().map(|it| it.waits_for).collect();
+    assert_eq!(waits, [None, Some(b.number()), None]);
+    let error = locks.wait(b.number(), seen(&locks, &c), None).err().unwrap();
+    assert_eq!(error.state.0, "40P01", "c waits for b");
+    assert_eq!(locks.take(b.number(), &[row(2)]), Ok(()));
+    assert!(Arc::ptr_eq(&gate, &wait(&d, &b, row(2))));
+    drop(b);
+    let pass = gate.try_enter().unwrap();
+    assert_eq!(locks.take(c.number(), &[row(1)]), Ok(()));
+    locks.hand_over(c.number(), &gate, pass);
+    locks.stop_waiting(c.number(), false);
+    assert!(gate.try_enter().is_some(), "d wants another row");
+    assert_eq!(locks.take(d.number(), &[row(2)]), Ok(()));
+}

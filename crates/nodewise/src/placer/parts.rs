@@ -75,11 +75,10 @@ impl Database {
         }
         let (asked, changes, loads) = (BTreeSet::new(), RowChanges::default(), Vec::new());
         let is_serializable = false;
-        let writing = Writing {
+        let mut writing = Writing {
             deferred: Vec::new(),
             has_steps: false,
             turn,
-            commits: None,
             owner,
             is_serializable,
             began,
@@ -90,6 +89,8 @@ impl Database {
             loads,
             needs,
         };
-        self.commit(writing, false).map(|()| true)
+        let needs = self.commit(&mut writing, false)?;
+        drop(writing);
+        self.wait_for_commit(needs).map(|()| true)
     }
 }

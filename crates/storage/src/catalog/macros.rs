@@ -11,7 +11,7 @@ const OF_MACROS: char = '\u{7}';
 impl Catalog {
     /// Puts a macro in the place of the one of its name and kind.
     pub fn put_macro(&self, definition: MacroDefinition) {
-        let mut state = self.state.write();
+        let mut state = self.change();
         let version = self.next_version();
         let snapshot = Arc::make_mut(&mut state.snapshot);
         snapshot.version = version;
@@ -21,7 +21,7 @@ impl Catalog {
 
     /// Takes a macro out.
     pub fn drop_macro(&self, name: &str, is_table: bool) {
-        let mut state = self.state.write();
+        let mut state = self.change();
         let version = self.next_version();
         let snapshot = Arc::make_mut(&mut state.snapshot);
         snapshot.version = version;

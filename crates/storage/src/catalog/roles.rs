@@ -24,7 +24,7 @@ impl Catalog {
 
     /// Puts a role in the place of the one of its number.
     pub fn put_role(&self, role: Role) {
-        let mut state = self.state.write();
+        let mut state = self.change();
         let number = u64::from(role.id.0.saturating_sub(RoleId::FIRST.0));
         state.last_number = state.last_number.max(number);
         let version = self.next_version();
@@ -39,7 +39,7 @@ impl Catalog {
 
     /// Takes a role out.
     pub fn drop_role(&self, name: &str) {
-        let mut state = self.state.write();
+        let mut state = self.change();
         let version = self.next_version();
         let snapshot = Arc::make_mut(&mut state.snapshot);
         snapshot.version = version;
@@ -49,7 +49,7 @@ impl Catalog {
     /// Puts the rights on an object in the place of what they were; `None` makes them those of an object of which nobody has said
     /// anything.
     pub fn put_rights(&self, (kind, name): (ObjectKind, &str), rights: Option<Rights>) {
-        let mut state = self.state.write();
+        let mut state = self.change();
         let version = self.next_version();
         let snapshot = Arc::make_mut(&mut state.snapshot);
         snapshot.version = version;

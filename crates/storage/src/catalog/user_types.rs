@@ -15,7 +15,7 @@ fn type_key(name: &str) -> Arc<str> {
 impl Catalog {
     /// Puts a type under its name, in the place of what it was there before.
     pub fn put_type(&self, it: UserType) -> Arc<UserType> {
-        let mut state = self.state.write();
+        let mut state = self.change();
         let it = Arc::new(it);
         let snapshot = Arc::make_mut(&mut state.snapshot);
         snapshot.version = self.next_version();
@@ -28,7 +28,7 @@ impl Catalog {
     /// # Errors
     /// 42704 where there is none.
     pub fn drop_type(&self, name: &str) -> SqlResult<()> {
-        let mut state = self.state.write();
+        let mut state = self.change();
         let snapshot = Arc::make_mut(&mut state.snapshot);
         snapshot.version = self.next_version();
         let message = || format!("type \"{name}\" does not exist");
