@@ -11,7 +11,7 @@ use arrow_schema::{DataType as ArrowType, TimeUnit};
 use functions::{invoke, lookup, resolve_call};
 use plan::Function;
 use stdx::sync::Arc;
-use types::{DataType, SqlResult, Value};
+use types::{DataType, SqlResult, Value, Zone, numeric};
 
 /// Rows of each array, all the same: kernels must not depend on the place of a row.
 const ROWS: usize = 3;
@@ -42,7 +42,7 @@ fn check(line: &str) -> Option<String> {
     let expected = unescape(expected);
     let (found, is_float) = match evaluate(name, &arguments) {
         Ok((array, _)) if array.is_null(ROWS - 1) => ("NULL".to_owned(), false),
-        Ok((array, data_type)) => (text(&array), data_type == DataType::Double),
+        Ok((array, data_type)) => (text(&array, data_type), data_type == DataType::Double),
         Err(error) => (format!("!{}", error.state.0), false),
     };
     let alike = if is_float { close(&found, &expected) } else { found == expected };
@@ -114,6 +114,11 @@ impl Argument {
         };
         let texts: ArrayRef = Arc::new(StringArray::from(vec![text.as_str(); ROWS]));
         let options = CastOptions { safe: false, ..CastOptions::default() };
+        if wanted == DataType::Numeric {
+            let value = numeric::cast(&Value::Text(text.as_str().into()), DataType::Text, wanted);
+            let Ok(Value::Text(held)) = value else { panic!("{text} is no number") };
+            return Arc::new(StringArray::from(vec![&*held; ROWS]));
+        }
         let own = cast_with_options(&texts, &arrow(self.data_type), &options).expect(text);
         cast_with_options(&own, &arrow(wanted), &options).expect(text)
     }
@@ -138,14 +143,21 @@ fn arrow(data_type: DataType) -> ArrowType {
         DataType::Char(_) | DataType::Bpchar | DataType::Varchar(_) | DataType::Text => {
             ArrowType::Utf8
         }
+        DataType::Numeric => ArrowType::Utf8,
         other => unreachable!("no case is of type {other}"),
     }
 }
 
 /// The value of the last row as PostgreSQL prints it.
-fn text(array: &ArrayRef) -> String {
+fn text(array: &ArrayRef, data_type: DataType) -> String {
     let row = ROWS - 1;
     match array.data_type() {
+        ArrowType::Utf8 if data_type == DataType::Numeric => {
+            let mut written = String::new();
+            let held = Value::Text(array.as_string::<i32>().value(row).into());
+            numeric::format::value(&held, data_type, &Zone::utc(), &mut written);
+            written
+        }
         ArrowType::Boolean => array.as_boolean().value(row).to_string(),
         ArrowType::Float64 => array.as_primitive::<Float64Type>().value(row).to_string(),
         ArrowType::Date32 | ArrowType::Timestamp(_, _) => moment(array),

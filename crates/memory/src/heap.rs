@@ -313,7 +313,8 @@ mod tests {
     #[cfg_attr(miri, ignore = "takes megabytes, and with them minutes")]
     fn who_holds_more_than_a_share_of_scarce_memory_has_to_make_room() {
         let allocator = Allocator::new(FakeMachine::with_nodes(1));
-        allocator.set_limit(Some(Bytes(64 * UNIT as u64)));
+        // Threads of other tests may have left a little untold.
+        allocator.set_limit(Some(Bytes(64 * UNIT as u64 + (256 << 10))));
         let statements = [Workspace::new(&allocator), Workspace::new(&allocator)];
         statements.iter().for_each(|it| it.account().set_working(true));
         let [large, small] = &statements;

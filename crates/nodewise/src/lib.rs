@@ -67,6 +67,7 @@ mod metrics;
 mod notice;
 mod open_statement;
 mod opened;
+mod own_database;
 mod parallel;
 mod parameter;
 mod pending_commit;

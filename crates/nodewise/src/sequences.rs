@@ -15,20 +15,21 @@ use types::{
     ObjectKind, Privileges, RoleId, SequencePosition, SqlError, SqlResult, SqlState, names,
 };
 
+use crate::Session;
 use crate::durability::{Operation, journal_error};
 use crate::given_numbers::GivenNumbers;
+use crate::own_database::OwnDatabase;
 use crate::resolution::temporary_schema_of;
 use crate::roles::Authority;
 use crate::search_path::SearchPath;
 use crate::session_calls::OwnCalls;
-use crate::{Database, Session};
 
 /// How many numbers the log takes for given out before they are, as PostgreSQL does.
 const AHEAD: u64 = 32;
 
 /// The sequences of a statement.
 struct SeenSequences {
-    database: Arc<Arc<Database>>,
+    database: OwnDatabase,
     snapshot: Arc<CatalogSnapshot>,
     numbers: Arc<GivenNumbers>,
     is_read_only: bool,

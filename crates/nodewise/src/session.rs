@@ -14,6 +14,7 @@ use crate::client_settings::ClientSettings;
 use crate::frames::Frames;
 use crate::given_numbers::GivenNumbers;
 use crate::notice::Notice;
+use crate::own_database::OwnDatabase;
 use crate::reads::Reads;
 use crate::search_path::SearchPath;
 use crate::session_locks::SessionLocks;
@@ -30,8 +31,8 @@ pub(crate) const NOTICES_MAX: usize = 100;
 
 /// A client of a database. Statements of one session run one after the other.
 pub struct Session {
-    /// Behind a count of its own, as all that its statements do holds it.
-    pub(crate) database: Arc<Arc<Database>>,
+    /// Behind a count of its own.
+    pub(crate) database: OwnDatabase,
     pub(crate) settings: Settings,
     pub(crate) progress: Arc<dyn Progress>,
     /// Prepared statements by name.
@@ -129,7 +130,7 @@ impl Session {
             number,
             levels: 0,
             under_way: None,
-            database: Arc::new(database),
+            database: OwnDatabase::new(database),
             settings: Settings::default(),
             progress: Arc::new(NoProgress),
             prepared: HashMap::new(),

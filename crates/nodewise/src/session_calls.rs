@@ -15,11 +15,12 @@ use types::{LockMode, RoleId, SqlError, SqlResult, SqlState};
 use crate::asked::{Asked, Inside};
 use crate::channels::{Said, SaidInTransaction, check_notification};
 use crate::notice::Notice;
+use crate::own_database::OwnDatabase;
 use crate::roles::Authority;
 use crate::session::NOTICES_MAX;
 use crate::session_locks::SessionLocks;
 use crate::settings::Settings;
-use crate::{CancelToken, Database, Session};
+use crate::{CancelToken, Session};
 
 /// How often a statement that sleeps looks whether it has been ended.
 const LOOK: Nanos = Nanos(2_000_000);
@@ -31,7 +32,7 @@ const SLEEP_MAX: f64 = 3e9;
 pub(crate) struct OwnCalls {
     asked: Arc<Asked>,
     said: SaidInTransaction,
-    database: Arc<Arc<Database>>,
+    database: OwnDatabase,
     locks: Arc<SessionLocks>,
     /// Who runs the statement; `None` of the superuser that is always there.
     role: Option<RoleId>,

@@ -4,14 +4,14 @@ use scheduler::{Admitted, AlarmGuard};
 use stdx::sync::atomic::Ordering;
 use stdx::sync::{Arc, Mutex};
 
-use crate::Database;
+use crate::own_database::OwnDatabase;
 use crate::statements::StatementRecord;
 
 /// A statement from its beginning to its end, for its session.
 pub(crate) struct UnderWay {
     pub(crate) record: Arc<StatementRecord>,
     pub(crate) place: Mutex<Option<Admitted>>,
-    pub(crate) database: Arc<Arc<Database>>,
+    pub(crate) database: OwnDatabase,
     pub(crate) _alarm: Option<AlarmGuard>,
 }
 

@@ -520,6 +520,7 @@ impl Serialize for StructType {
 
 /// A struct type that may have a name, as it is written.
 #[derive(Serialize)]
+#[serde(rename = "StructType")]
 struct NamedFields<'a> {
     name: &'a str,
     fields: &'a [Field],
@@ -527,6 +528,7 @@ struct NamedFields<'a> {
 
 /// The same as it is read.
 #[derive(Deserialize)]
+#[serde(rename = "StructType")]
 struct ReadFields {
     name: String,
     fields: Vec<Field>,

@@ -372,11 +372,10 @@ fn of_one_value(
         _ if truth => (own == DataType::Boolean).then_some(own),
         _ if name == "any_value" => Some(own),
         // A text has no limit of length any more.
-        _ if ordered => Some(if let DataType::Varchar(_) | DataType::Letter = own {
-            DataType::Text
-        } else {
-            own
-        }),
+        _ if ordered && matches!(own, DataType::Varchar(_) | DataType::Letter) => {
+            Some(DataType::Text)
+        }
+        _ if ordered => Some(own),
         _ => None,
     };
     let Some(data_type) = data_type else {

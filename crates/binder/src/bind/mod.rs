@@ -72,6 +72,7 @@ mod quantified_test;
 mod query;
 mod recursive;
 mod recursive_around;
+mod recursive_rows;
 mod recursive_rules;
 mod relative_days;
 mod repeated;

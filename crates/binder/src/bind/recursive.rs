@@ -12,7 +12,7 @@ use types::{
 };
 
 use super::errors::{Name, at};
-use super::recursive_around::RecursiveRows;
+use super::recursive_rows::RecursiveRows;
 use super::recursive_rules::{Parts, parts};
 use super::with::WithQuery;
 use super::{Answer, Binder};

@@ -5,42 +5,14 @@
 //! takes those of the row around. The optimizer finds the values where it takes the dependent join out, as it does for any other
 //! subquery (Neumann and Kemper, BTW 2015).
 
+use plan::Expr;
 use plan::relation::{Apply, Around, Attr, Query, RecursiveQuery, Rel, ScanRel};
-use plan::{BinaryOperator, Expr};
 use stdx::sync::Arc;
 use types::{SqlError, SqlResult, TableInfo};
 
 use super::level::apply;
+use super::recursive_rows::RecursiveRows;
 use super::{Answer, Binder, OutputColumn, mapped};
-
-/// Where the rows of a recursive query are.
-#[derive(Clone, Debug)]
-pub(super) struct RecursiveRows {
-    /// A table that nobody has stored.
-    pub table: Arc<TableInfo>,
-    /// The attributes of queries around whose values its last columns have.
-    pub around: Vec<Attr>,
-}
-
-impl RecursiveRows {
-    /// How many columns are those of the query.
-    fn own(&self) -> usize {
-        self.table.columns.len() - self.around.len()
-    }
-
-    /// Its rows for the values around, the columns of the table from the attribute `base` on.
-    fn read(&self, base: Attr) -> Rel {
-        let (table, rows) = (self.table.clone(), self.table.rows as f64);
-        let scan = Rel::Scan(ScanRel { table, base, filters: Vec::new(), rows });
-        let same = |(place, attr): (usize, &Attr)| {
-            let data_type = self.table.columns[self.own() + place].data_type;
-            let column = |it| Expr::column(it, data_type);
-            let held = column(base + self.own() + place);
-            Expr::predicate(BinaryOperator::IsNotDistinctFrom, held, column(*attr))
-        };
-        scan.filtered(self.around.iter().enumerate().map(same).collect())
-    }
-}
 
 impl Binder<'_> {
     /// The rows of a recursive query, for the values of the row around.

@@ -9,7 +9,7 @@ use sqlparser::ast::{self, CteAsMaterialized};
 use types::{SqlError, SqlResult, SqlState, TableId, TableInfo};
 
 use super::errors::{Name, at, unsupported};
-use super::recursive_around::RecursiveRows;
+use super::recursive_rows::RecursiveRows;
 use super::recursive_rules::INVALID_RECURSION;
 use super::scope::is_named;
 use super::{Answer, Binder, OutputColumn, is_repeatable};

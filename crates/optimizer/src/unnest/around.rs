@@ -10,19 +10,6 @@ use super::state::Unnesting;
 use super::{deferred, prune};
 use crate::Outsides;
 
-/// What recursive queries that are read depend on.
-pub(super) struct Wanted {
-    of: Vec<(TableId, Around)>,
-    /// The tables of values that were found, each with relations and what is of them the values.
-    found: Vec<(TableId, Rel, Vec<Expr>)>,
-}
-
-impl Wanted {
-    pub fn of(outsides: &Outsides) -> Self {
-        Self { of: outsides.all(), found: Vec::new() }
-    }
-}
-
 /// A recursive query that is read: its table, what it depends on, and the values that its rows are read for.
 type Reading = (TableId, Around, Vec<Expr>);
 

@@ -50,7 +50,7 @@ pub fn unnest(query: &mut Query, outsides: &mut Outsides, interrupt: &Interrupt)
         attributes: std::mem::take(&mut query.attributes),
         scalars: std::mem::take(&mut query.scalars),
         shared: std::mem::take(&mut query.shared),
-        outsides: around::Wanted::of(outsides),
+        outsides: state::Wanted::of(outsides),
         interrupt: interrupt.clone(),
     };
     for place in 0..this.shared.len() {

@@ -1,10 +1,10 @@
 //! What unnesting knows while it walks a query, and what it wants of a dependent join.
 
 use plan::Expr;
-use plan::relation::{Apply, Attr, Attribute, Rel, ScalarQuery};
-use types::{DataType, Interrupt};
+use plan::relation::{Apply, Around, Attr, Attribute, Rel, ScalarQuery};
+use types::{DataType, Interrupt, TableId};
 
-use super::around::Wanted;
+use crate::Outsides;
 
 /// What becomes of the rows of the right side of a dependent join.
 pub(super) enum Use {
@@ -47,5 +47,18 @@ impl Unnesting {
                 self.shared.len() - 1
             }
         }
+    }
+}
+
+/// What recursive queries that are read depend on.
+pub(super) struct Wanted {
+    pub of: Vec<(TableId, Around)>,
+    /// The tables of values that were found, each with relations and what is of them the values.
+    pub found: Vec<(TableId, Rel, Vec<Expr>)>,
+}
+
+impl Wanted {
+    pub fn of(outsides: &Outsides) -> Self {
+        Self { of: outsides.all(), found: Vec::new() }
     }
 }
