@@ -13,7 +13,7 @@
 //! - Invariant: a block of rows belongs to one part, and a code of a table's column means the same in all of them.
 //!
 //! Reading order: [`mod@column`], [`dictionary`], [`encode`], [`index`], [`part`], [`partition`], [`preference`], [`table`], `delta`, `tail`, `row_ids`, `row_changes`,
-//! [`catalog`], then [`build`] and [`mod@parquet`].
+//! [`catalog`], then `build` and [`mod@parquet`].
 #![forbid(unsafe_code)]
 
 pub mod arriving;
