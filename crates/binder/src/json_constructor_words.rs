@@ -200,15 +200,15 @@ impl Constructor<'_> {
         let query = self.up_to(&|reader| reader.is("returning") || reader.is("format"))?;
         // The form of what comes out of the query is none that could be said.
         let clauses = self.clauses(true)?;
-        let mut out = self.tokens_of(vec![Token::LParen, word("SELECT", Keyword::SELECT)]);
+        let mut out = self.reader.tokens_of(vec![Token::LParen, word("SELECT", Keyword::SELECT)]);
         self.behind = Behind::default();
         self.name = "json\narrayagg";
-        let item = self.tokens_of(vec![name("the item")]);
+        let item = self.reader.tokens_of(vec![name("the item")]);
         let call = self.rows_made(&clauses, &item, &[], Vec::new())?;
         out.extend(call);
-        out.extend(self.tokens_of(vec![word("FROM", Keyword::FROM), Token::LParen]));
+        out.extend(self.reader.tokens_of(vec![word("FROM", Keyword::FROM), Token::LParen]));
         out.extend(query);
-        out.extend(self.tokens_of(vec![
+        out.extend(self.reader.tokens_of(vec![
             Token::RParen,
             word("AS", Keyword::AS),
             name("json\nrows"),
@@ -246,26 +246,26 @@ impl Constructor<'_> {
     ) -> SqlResult<Tokens> {
         let of = if key.is_empty() { "json_agg" } else { "json_object_agg" };
         let aggregate = |this: &Self, absent: bool| {
-            let mut out = this.tokens_of(vec![name(of), Token::LParen]);
+            let mut out = this.reader.tokens_of(vec![name(of), Token::LParen]);
             if !key.is_empty() {
                 out.extend(key.clone());
-                out.push(this.token(Token::Comma));
+                out.push(this.reader.token(Token::Comma));
             }
             out.extend(value.to_vec());
             out.extend(order.to_vec());
-            out.push(this.token(Token::RParen));
+            out.push(this.reader.token(Token::RParen));
             out.extend(this.filter(absent.then_some(value)));
             out.extend(this.behind.over.clone());
             out
         };
         let mut count =
-            self.tokens_of(vec![name("count"), Token::LParen, Token::Mul, Token::RParen]);
+            self.reader.tokens_of(vec![name("count"), Token::LParen, Token::Mul, Token::RParen]);
         count.extend(self.filter(None));
         count.extend(self.behind.over.clone());
         let all = match clauses.unique {
             // Keys of values that are left out are asked, too.
             true => aggregate(self, false),
-            false => self.tokens_of(vec![word("NULL", Keyword::NULL)]),
+            false => self.reader.tokens_of(vec![word("NULL", Keyword::NULL)]),
         };
         let parts = vec![count, aggregate(self, clauses.absent), all];
         self.made(clauses, parts)
@@ -276,26 +276,26 @@ impl Constructor<'_> {
         if known.is_none() && self.behind.condition.is_empty() {
             return Vec::new();
         }
-        let mut out = self.tokens_of(vec![
+        let mut out = self.reader.tokens_of(vec![
             word("FILTER", Keyword::FILTER),
             Token::LParen,
             word("WHERE", Keyword::WHERE),
         ]);
         if let Some(value) = known {
-            out.extend(self.tokens_of(vec![name("num_nonnulls"), Token::LParen]));
+            out.extend(self.reader.tokens_of(vec![name("num_nonnulls"), Token::LParen]));
             out.extend(value.to_vec());
             let one = Token::Number("1".to_owned(), false);
-            out.extend(self.tokens_of(vec![Token::RParen, Token::Eq, one]));
+            out.extend(self.reader.tokens_of(vec![Token::RParen, Token::Eq, one]));
         }
         if !self.behind.condition.is_empty() {
             if known.is_some() {
-                out.push(self.token(word("AND", Keyword::AND)));
+                out.push(self.reader.token(word("AND", Keyword::AND)));
             }
-            out.push(self.token(Token::LParen));
+            out.push(self.reader.token(Token::LParen));
             out.extend(self.behind.condition.clone());
-            out.push(self.token(Token::RParen));
+            out.push(self.reader.token(Token::RParen));
         }
-        out.push(self.token(Token::RParen));
+        out.push(self.reader.token(Token::RParen));
         out
     }
 
@@ -303,7 +303,8 @@ impl Constructor<'_> {
         let value = self.value()?;
         let mut clauses = self.clauses(false)?;
         if clauses.data_type.len() == 1 {
-            clauses.data_type = self.null_of(vec![self.token(word("TEXT", Keyword::TEXT))]);
+            clauses.data_type =
+                self.reader.null_of(vec![self.reader.token(word("TEXT", Keyword::TEXT))]);
         }
         self.made(&clauses, vec![value])
     }
@@ -313,27 +314,27 @@ impl Constructor<'_> {
         let value = self.value()?;
         let unique = self.unique()?;
         self.ends()?;
-        let mut out = self.tokens_of(vec![name(UNIQUE), Token::LParen]);
+        let mut out = self.reader.tokens_of(vec![name(UNIQUE), Token::LParen]);
         out.extend(value);
-        out.push(self.token(Token::Comma));
-        out.push(self.text(if unique { "u" } else { "" }));
-        out.push(self.token(Token::RParen));
+        out.push(self.reader.token(Token::Comma));
+        out.push(self.reader.text(if unique { "u" } else { "" }));
+        out.push(self.reader.token(Token::RParen));
         Ok(out)
     }
 
     /// The call of the type that is wanted, its form, the word about NULL and keys, and values.
     fn made(&self, clauses: &Clauses, values: Vec<Tokens>) -> SqlResult<Tokens> {
-        let mut out = self.tokens_of(vec![name(self.name), Token::LParen]);
+        let mut out = self.reader.tokens_of(vec![name(self.name), Token::LParen]);
         out.extend(clauses.data_type.clone());
         for text in [&*clauses.form, clauses.word()] {
-            out.push(self.token(Token::Comma));
-            out.push(self.text(text));
+            out.push(self.reader.token(Token::Comma));
+            out.push(self.reader.text(text));
         }
         for value in values {
-            out.push(self.token(Token::Comma));
+            out.push(self.reader.token(Token::Comma));
             out.extend(value);
         }
-        out.push(self.token(Token::RParen));
+        out.push(self.reader.token(Token::RParen));
         Ok(out)
     }
 
@@ -358,11 +359,11 @@ impl Constructor<'_> {
         }
         self.reader.expect("json")?;
         let encoding = self.encoding()?;
-        let mut out = self.tokens_of(vec![name(FORMATTED), Token::LParen]);
+        let mut out = self.reader.tokens_of(vec![name(FORMATTED), Token::LParen]);
         out.extend(value);
-        out.push(self.token(Token::Comma));
-        out.push(self.text(&encoding));
-        out.push(self.token(Token::RParen));
+        out.push(self.reader.token(Token::Comma));
+        out.push(self.reader.text(&encoding));
+        out.push(self.reader.token(Token::RParen));
         Ok(out)
     }
 
@@ -396,10 +397,10 @@ impl Constructor<'_> {
         }
         let unique = self.unique()?;
         let mut form = String::new();
-        let mut data_type = vec![self.token(word("NULL", Keyword::NULL))];
+        let mut data_type = vec![self.reader.token(word("NULL", Keyword::NULL))];
         if self.reader.takes("returning") {
             let said = self.up_to(&|it| it.is("format"))?;
-            data_type = self.null_of(said);
+            data_type = self.reader.null_of(said);
             if self.reader.takes("format") {
                 self.reader.expect("json")?;
                 form = format!("json {}", self.encoding()?);
@@ -421,19 +422,6 @@ impl Constructor<'_> {
 
     fn ends(&self) -> SqlResult<()> {
         if self.reader.at < self.reader.tokens.len() { Err(self.reader.wrong()) } else { Ok(()) }
-    }
-
-    /// A NULL of a type.
-    fn null_of(&self, data_type: Tokens) -> Tokens {
-        let mut out = self.tokens_of(vec![
-            word("CAST", Keyword::CAST),
-            Token::LParen,
-            word("NULL", Keyword::NULL),
-            word("AS", Keyword::AS),
-        ]);
-        out.extend(data_type);
-        out.push(self.token(Token::RParen));
-        out
     }
 
     fn is_followed(&self, words: &[&str], by: &str) -> bool {
@@ -472,18 +460,6 @@ impl Constructor<'_> {
             true => Ok(tokens[start..self.reader.at].to_vec()),
             false => Err(self.reader.wrong()),
         }
-    }
-
-    fn token(&self, token: Token) -> TokenWithSpan {
-        TokenWithSpan { token, span: self.reader.span }
-    }
-
-    fn text(&self, text: &str) -> TokenWithSpan {
-        self.token(Token::SingleQuotedString(text.to_owned()))
-    }
-
-    fn tokens_of(&self, tokens: Vec<Token>) -> Tokens {
-        tokens.into_iter().map(|it| self.token(it)).collect()
     }
 }
 

@@ -188,15 +188,15 @@ impl Reader<'_> {
         Ok(out)
     }
 
-    fn token(&self, token: Token) -> TokenWithSpan {
+    pub(crate) fn token(&self, token: Token) -> TokenWithSpan {
         TokenWithSpan { token, span: self.span }
     }
 
-    fn text(&self, text: &str) -> TokenWithSpan {
+    pub(crate) fn text(&self, text: &str) -> TokenWithSpan {
         self.token(Token::SingleQuotedString(text.to_owned()))
     }
 
-    fn tokens_of(&self, tokens: Vec<Token>) -> Vec<TokenWithSpan> {
+    pub(crate) fn tokens_of(&self, tokens: Vec<Token>) -> Vec<TokenWithSpan> {
         tokens.into_iter().map(|it| self.token(it)).collect()
     }
 
@@ -241,6 +241,11 @@ impl Reader<'_> {
         if self.takes("format") {
             self.expect("json")?;
         }
+        Ok(self.null_of(data_type))
+    }
+
+    /// A NULL of a type.
+    pub(crate) fn null_of(&self, data_type: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
         let mut out = self.tokens_of(vec![
             word("CAST", Keyword::CAST),
             Token::LParen,
@@ -249,7 +254,7 @@ impl Reader<'_> {
         ]);
         out.extend(data_type);
         out.push(self.token(Token::RParen));
-        Ok(out)
+        out
     }
 
     fn wrapper_and_quotes(&mut self, of: &str) -> SqlResult<(&'static str, bool)> {

@@ -74,15 +74,13 @@ pub(crate) fn in_order(
         step.root = Rel::Values { output, rows: Vec::new() };
         left.push((RecursiveQuery { table, seen: None, first, step, around: None }, None));
     }
-    let mut order = Vec::with_capacity(left.len());
+    let mut made: Vec<TableId> = left.iter().map(|it| it.0.table.id).collect();
+    // Also those that nothing was found for: who scans them has no place in the order.
+    made.extend(outsides.wanted.iter().map(|it| it.1.table));
+    let mut order: Vec<(RecursiveQuery, Option<u64>)> = Vec::with_capacity(left.len());
     while !left.is_empty() {
-        let open: Vec<TableId> = left.iter().map(|it| it.0.table.id).collect();
-        let wanted: Vec<TableId> = outsides.wanted.iter().map(|it| it.1.table).collect();
         let is_done = |own: &RecursiveQuery, id: TableId| {
-            id == own.table.id
-                || !open.contains(&id)
-                    && (!wanted.contains(&id)
-                        || order.iter().any(|it: &(RecursiveQuery, _)| it.0.table.id == id))
+            id == own.table.id || !made.contains(&id) || order.iter().any(|it| it.0.table.id == id)
         };
         let is_ready = |it: &(RecursiveQuery, Option<u64>)| {
             let scanned = scanned(&it.0.first).into_iter().chain(scanned(&it.0.step));

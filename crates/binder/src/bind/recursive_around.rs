@@ -12,7 +12,7 @@ use types::{SqlError, SqlResult, TableInfo};
 
 use super::level::apply;
 use super::recursive_rows::RecursiveRows;
-use super::{Answer, Binder, OutputColumn, mapped};
+use super::{Answer, Binder, OutputColumn, is_repeatable, mapped};
 
 impl Binder<'_> {
     /// The rows of a recursive query, for the values of the row around.
@@ -37,6 +37,11 @@ impl Binder<'_> {
         if around.is_empty() {
             self.recursions.push(query);
             return Ok(RecursiveRows { table, around });
+        }
+        // It is computed for each of the values around once, and not for each row.
+        if ![&query.first, &query.step].into_iter().all(is_repeatable_query) {
+            let what = "a volatile recursive query that depends on the query around it";
+            return Err(SqlError::unsupported(what));
         }
         let types: Vec<_> = around.iter().map(|it| self.attributes[*it].data_type).collect();
         let values = types.iter().enumerate().map(|it| (format!("value {}", it.0 + 1), *it.1));
@@ -107,4 +112,9 @@ fn carry(
     *root = apply(values, root.take(), Apply::Join { outer: false, on: Vec::new() });
     let carried = rows.around.iter().zip(&outside.columns);
     output.extend(carried.map(|(attr, it)| (it.name.clone(), *attr)));
+}
+
+/// Whether a term has the same rows each time that it is computed.
+fn is_repeatable_query(term: &Query) -> bool {
+    term.shared.iter().chain([&term.root]).all(|it| it.all_expressions(&mut is_repeatable))
 }

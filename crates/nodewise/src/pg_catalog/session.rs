@@ -50,7 +50,12 @@ pub(crate) fn session_value(
             (Value::Integer(bytes), DataType::BigInt)
         }
         ("pg_encoding_to_char", [_]) => text("UTF8"),
-        ("getdatabaseencoding" | "pg_client_encoding", []) => text("UTF8"),
+        ("getdatabaseencoding", []) => text("UTF8"),
+        ("pg_client_encoding", []) => {
+            let all = session.settings.client.list();
+            let own = all.into_iter().find(|it| it.name == "client_encoding");
+            text(&own.map(|it| it.value).unwrap_or_default())
+        }
         ("pg_char_to_encoding", [_]) => (Value::Integer(6), DataType::Integer),
         ("pg_backend_pid", []) => (Value::Integer(session.number as i64), DataType::Integer),
         ("pg_is_in_recovery", []) => (Value::Boolean(false), DataType::Boolean),
