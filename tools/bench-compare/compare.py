@@ -38,10 +38,8 @@ PEERS = ["duckdb", "hyper", "polars", "datafusion"]
 
 def queries_of(options):
     """Name and text of each query of the workload."""
-    folder = HERE / "workloads" / options.workload
-    others = {**reference.SUITES, "clickbench": reference.CLICKBENCH}
-    folder = folder if folder.exists() else others.get(options.workload, reference.QUERIES)
-    files = sorted(folder.glob("*.sql"))
+    folders = {**reference.SUITES, "clickbench": reference.CLICKBENCH}
+    files = sorted(folders.get(options.workload, reference.QUERIES).glob("*.sql"))
     wanted = options.queries.split(",") if options.queries else None
     return {path.stem: path.read_text().strip().rstrip(";") for path in files if not wanted or path.stem in wanted}
 
@@ -171,7 +169,7 @@ def table(engines, peers, queries):
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workload", default="tpch", choices=["tpch", "tpcds", "shuffled", "ssb", "clickbench", "scans", "growth"])
-    parser.add_argument("--data", required=True, help="folder of the Parquet files (for tpch and tpcds: `nodewise generate`)")
+    parser.add_argument("--data", required=True, help="folder of the Parquet files (tpch, tpcds: of `nodewise generate`; others are made when missing)")
     parser.add_argument("--from", dest="source", help="folder of the TPC-H files to shuffle")
     parser.add_argument("--scale", type=float, default=1, help="scale of that data")
     parser.add_argument("--queries", help="only these, separated by commas: q01,q06")
@@ -229,7 +227,7 @@ def faults_of(engines):
 
 def compare(options, names):
     """The queries of a workload: the report and the facts behind it."""
-    if options.workload not in reference.SUITES:
+    if options.workload not in ("tpch", "tpcds"):
         turns.provide(options)
     engines = measure(options, names)
     peers = [engine for engine in engines if engine.name != "nodewise"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the reference answers of the 22 TPC-H queries, or of the 99 of TPC-DS.
+"""Makes the reference answers of the 22 TPC-H queries, of the 99 of TPC-DS, or of the 13 of the star schema benchmark.
 
-    reference.py --scale 0.01 --data DIR [--suite tpcds] [--postgres]
+    reference.py --scale 0.01 --data DIR [--suite tpcds|ssb] [--postgres]
 
 DIR holds the Parquet files of one scale, as `nodewise generate` writes them. DuckDB answers the queries
 over exactly these files, and the answers go to answers/sfSCALE/qNN.csv beside the queries, in the format
@@ -25,7 +25,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 QUERIES = ROOT / "crates/nodewise/queries/tpch"
-SUITES = {"tpch": QUERIES, "tpcds": ROOT / "crates/bench/queries/tpcds"}
+SUITES = {"tpch": QUERIES, "tpcds": ROOT / "crates/bench/queries/tpcds", "ssb": ROOT / "crates/bench/queries/ssb"}
 CLICKBENCH = ROOT / "crates/bench/queries/clickbench"
 # DuckDB puts NULL last in any order; PostgreSQL and we put it first where the order descends.
 NULLS = "set default_null_order = 'nulls_last_on_asc_first_on_desc'"

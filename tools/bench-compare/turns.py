@@ -9,7 +9,7 @@ import tempfile
 import venv
 
 HERE = pathlib.Path(__file__).resolve().parent
-# What each peer needs; DuckDB makes the data of most workloads too.
+# What each peer needs; DuckDB makes the data of some workloads too.
 PACKAGES = {"duckdb": ["duckdb", "pyarrow", "numpy"], "hyper": ["tableauhyperapi"], "polars": ["polars", "pyarrow"],
             "datafusion": ["datafusion", "pyarrow"]}
 
@@ -29,10 +29,10 @@ def peers_python(folder, name="duckdb"):
 
 def provide(options):
     """Makes the data of a workload, unless they are there."""
-    if options.workload == "clickbench":
-        rows = str(round(1_000_000 * options.scale))
-        subprocess.run([options.nodewise, "generate", "clickbench", "--rows", rows, options.data], check=True,
-                       stdout=subprocess.DEVNULL)
+    sizes = {"clickbench": ["--rows", str(round(1_000_000 * options.scale))], "ssb": ["--scale", str(options.scale)]}
+    if options.workload in sizes:
+        command = [options.nodewise, "generate", options.workload, *sizes[options.workload], options.data]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         return
     make = "import sys, data; data.provide(sys.argv[1], sys.argv[2], float(sys.argv[3]), sys.argv[4])"
     arguments = [options.workload, options.data, str(options.scale), options.source or ""]

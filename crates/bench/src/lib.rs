@@ -6,12 +6,13 @@
 //! - Invariant: no time is reported for a query whose answer is wrong without saying so beside it.
 //! - Invariant: the data are in memory before the first time is taken.
 //!
-//! Reading order: [`record`], [`workload`], [`tpch`], [`tpcds`], [`clickbench`], [`refresh_data`], [`refresh`], [`scans`], [`report`], [`memory`], [`primitives`], [`fixed`],
+//! Reading order: [`record`], [`workload`], [`tpch`], [`tpcds`], [`ssb`], [`clickbench`], [`refresh_data`], [`refresh`], [`scans`], [`report`], [`memory`], [`primitives`], [`fixed`],
 //! [`scheduling`],
 //! [`oltp`], [`parts`].
 #![forbid(unsafe_code)]
 
 pub mod clickbench;
+mod dice;
 pub mod fixed;
 pub mod memory;
 pub mod monet;
@@ -26,6 +27,7 @@ pub mod report;
 pub mod reporting;
 pub mod scans;
 pub mod scheduling;
+pub mod ssb;
 pub mod tpcds;
 pub mod tpch;
 pub mod workload;

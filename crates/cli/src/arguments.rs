@@ -14,7 +14,7 @@ use crate::reporting_arguments::ReportingArguments;
 use crate::serve_arguments::{PasswordArguments, ServeArguments};
 pub use crate::suite_arguments::{
     ClickbenchArguments, DataArguments, GenerateArguments, GenerateHitsArguments, RoundArguments,
-    TpcdsArguments, TpchArguments, WorkloadArguments,
+    SsbArguments, TpcdsArguments, TpchArguments, WorkloadArguments,
 };
 
 /// An analytical SQL database that knows on which NUMA node its data live.
@@ -81,6 +81,8 @@ pub enum BenchCommand {
     Tpch(TpchArguments),
     /// The 99 queries of TPC-DS, in rounds
     Tpcds(TpcdsArguments),
+    /// The 13 queries of the star schema benchmark, in rounds
+    Ssb(SsbArguments),
     /// 43 queries over one wide table of web hits, in the manner of ClickBench, in rounds
     Clickbench(ClickbenchArguments),
     /// Any queries over any Parquet files, in rounds
@@ -114,6 +116,8 @@ pub enum GenerateCommand {
     Tpch(GenerateArguments),
     /// The 24 tables of TPC-DS
     Tpcds(GenerateArguments),
+    /// The five tables of the star schema benchmark
+    Ssb(GenerateArguments),
     /// The table of web hits of `nodewise bench clickbench`
     Clickbench(GenerateHitsArguments),
 }

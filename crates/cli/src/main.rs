@@ -70,6 +70,7 @@ fn main() -> ExitCode {
         Some(Command::Demo(options)) => commands::demo::run(&options),
         Some(Command::Bench(BenchCommand::Tpch(options))) => commands::bench::tpch(&options),
         Some(Command::Bench(BenchCommand::Tpcds(options))) => commands::bench::tpcds(&options),
+        Some(Command::Bench(BenchCommand::Ssb(options))) => commands::bench::ssb(&options),
         Some(Command::Bench(BenchCommand::Clickbench(options))) => {
             commands::bench::clickbench(&options)
         }

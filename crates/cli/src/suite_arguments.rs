@@ -70,6 +70,22 @@ pub struct TpcdsArguments {
     pub rounds: RoundArguments,
 }
 
+/// `nodewise bench ssb`.
+#[derive(Args, Debug)]
+pub struct SsbArguments {
+    /// The scale: 1 has 6 million lines; 0.1 has reference answers
+    #[arg(long, value_name = "S", default_value = "1", value_parser = scale)]
+    pub scale: f64,
+    /// Folder of the Parquet files, made when it has none; a folder for temporary files when not given
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Only these queries, by number: 1 for q1.1 to 13 for q4.3
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub queries: Vec<usize>,
+    #[command(flatten)]
+    pub rounds: RoundArguments,
+}
+
 /// `nodewise bench clickbench`.
 #[derive(Args, Debug)]
 pub struct ClickbenchArguments {
@@ -86,7 +102,7 @@ pub struct ClickbenchArguments {
     pub rounds: RoundArguments,
 }
 
-/// `nodewise generate tpch` and `tpcds`.
+/// `nodewise generate tpch`, `tpcds` and `ssb`.
 #[derive(Args, Debug)]
 pub struct GenerateArguments {
     /// The scale: 1 is about 1 GB of text

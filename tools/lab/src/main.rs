@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use lab::count::{self, CacheModel};
+use lab::experiment::remote_lines;
 use lab::guest::Run;
 use lab::image::Contents;
 use lab::suites::{self, Programs};
@@ -23,6 +24,7 @@ cargo xtask lab topologies               list the machines
 cargo xtask lab test [TOPOLOGY..]        run the tests that run in guests
 cargo xtask lab experiment q6            count what Q6 fetches from near and far, placed four ways
 cargo xtask lab experiment tpch [T]      count what the 22 queries fetch, unplaced and co-located
+cargo xtask lab experiment ssb [T]       the same of the 13 of the star schema benchmark
 cargo xtask lab experiment monet         count what P-MONET's queries fetch in its three configurations
 cargo xtask lab experiment reporting [T] P-HANA 6.3: reports and TPC-H Q1 by 32 clients, three placements, two strategies";
 
@@ -58,11 +60,13 @@ fn run(arguments: &[String]) -> Result<ExitCode, LabError> {
             print!("{}", experiment::q6::table(&counted));
             experiment::q6::judge(&counted).into_iter().try_for_each(|(_, verdict)| verdict)?;
         }
-        Some("experiment") if arguments.get(1).is_some_and(|it| it == "tpch") => {
+        Some("experiment") if arguments.get(1).is_some_and(|it| it == "tpch" || it == "ssb") => {
             let machine = arguments.get(2).map_or(topology::DEFAULT, String::as_str);
-            let counted = experiment::tpch::run(machine, beside("nodewise"))?;
-            print!("{}", experiment::tpch::table(&counted));
-            experiment::tpch::judge(&counted)?;
+            let tpch = arguments.get(1).is_some_and(|it| it == "tpch");
+            let suite = if tpch { remote_lines::tpch() } else { remote_lines::ssb() };
+            let counted = suite.run(machine, beside("nodewise"))?;
+            print!("{}", remote_lines::table(&counted));
+            suite.judge(&counted)?;
         }
         Some("experiment") if arguments.get(1).is_some_and(|it| it == "monet") => {
             let counted = experiment::monet::run(beside("nodewise"))?;

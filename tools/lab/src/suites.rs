@@ -54,7 +54,7 @@ pub fn run(programs: &Programs, only: &[String]) -> LabResult<bool> {
     // Whatever is missing is missing for all.
     let folder = crate::folder()?;
     crate::packages::provide(&folder)?;
-    let data = [data::tpch(&folder, &programs.nodewise, "0.01")?, scripts()];
+    let data = [data::made(&folder, &programs.nodewise, ("tpch", "0.01"))?, scripts()];
     let mut passed = true;
     for plan in
         PLANS.iter().filter(|it| only.is_empty() || only.iter().any(|name| name == it.topology))

@@ -93,7 +93,7 @@ macro_rules! columns {
 /// Writes a word in a share of all rows, else nothing.
 fn rarely(hit: &Hit, salt: u64, of_ten_thousand: u64, values: u64, out: &mut String) {
     if hit.dice.chance(salt, of_ten_thousand) {
-        let which = super::dice::Dice::of(salt, hit.dice.skewed(salt + 1, values, 3));
+        let which = crate::dice::Dice::of(salt, hit.dice.skewed(salt + 1, values, 3));
         words(which, 1, true, '-', out);
     }
 }
@@ -137,13 +137,13 @@ columns! {
     net_major small = |hit| hit.user.skewed(35, 5, 2) as i16;
     net_minor small = |hit| hit.user.skewed(36, 10, 3) as i16;
     user_agent_major small = |hit| hit.user.skewed(37, 80, 2) as i16;
-    user_agent_minor text = |hit, out| words(super::dice::Dice::of(38, hit.user.skewed(38, 120, 3)), 1, true, ' ', out);
+    user_agent_minor text = |hit, out| words(crate::dice::Dice::of(38, hit.user.skewed(38, 120, 3)), 1, true, ' ', out);
     cookie_enable small = |hit| i16::from(hit.user.chance(39, 9900));
     javascript_enable small = |hit| i16::from(hit.user.chance(40, 9950));
     is_mobile small = |hit| i16::from(hit.mobile);
     mobile_phone small = |hit| if hit.mobile { hit.user.skewed(41, 90, 2) as i16 } else { 0 };
     mobile_phone_model text = |hit, out| if hit.mobile && hit.user.chance(42, 6000) {
-        words(super::dice::Dice::of(43, hit.user.skewed(43, 160, 3)), 2, true, ' ', out);
+        words(crate::dice::Dice::of(43, hit.user.skewed(43, 160, 3)), 2, true, ' ', out);
     };
     params text = |hit, out| rarely(hit, 44, 400, 5_000, out);
     ip_network_id number = |hit| hit.user.skewed(46, 4_000_000, 2) as i32;

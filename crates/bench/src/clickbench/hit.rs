@@ -4,8 +4,8 @@
 
 use std::fmt::Write;
 
-use super::dice::Dice;
 use super::words::{address, host, is_latin, words};
+use crate::dice::Dice;
 
 /// Kinds of things that are drawn for.
 const HIT: u64 = 1;

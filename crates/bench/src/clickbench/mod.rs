@@ -4,10 +4,9 @@
 //! real ones and follow what is known of them (how many values are distinct, how many are empty, how skewed they are);
 //! each row follows from its number, so that parts are made in any order.
 //!
-//! Reading order: `dice`, `words`, `hit`, `columns`.
+//! Reading order: `words`, `hit`, `columns`.
 
 mod columns;
-mod dice;
 mod hit;
 mod words;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::dice::Dice;
+use crate::dice::Dice;
 
 const LATIN: [&str; 24] = [
     "an", "be", "co", "da", "el", "fo", "gi", "ha", "in", "ju", "ko", "li", "ma", "no", "or", "pe",

@@ -200,8 +200,8 @@ fn workloads_are_read_as_they_were_written() {
     let mut tally = Tally::default();
     let catalog = Declared::default();
     tally.script(&catalog, [DECLARED].into_iter());
-    let ssb = "../../tools/bench-compare/workloads/ssb";
-    let paths = [files(ssb, "sql"), files("../bench/queries/clickbench", "sql")].concat();
+    let paths = [files("../bench/queries/ssb", "sql"), files("../bench/queries/clickbench", "sql")]
+        .concat();
     for path in &paths {
         tally.script(&catalog, [fs::read_to_string(path).unwrap().as_str()].into_iter());
     }

@@ -2,8 +2,8 @@
 
 pub mod monet;
 pub mod q6;
+pub mod remote_lines;
 pub mod reporting;
-pub mod tpch;
 
 use std::path::PathBuf;
 
@@ -15,30 +15,30 @@ use crate::{LabResult, failed, folder, topology};
 /// A cache that holds what a socket's workers keep between morsels, batches above all, and a small part of a table.
 const CACHE_KIB: u64 = 1024;
 
-/// Runs a script in a guest beside the TPC-H data of a scale, and tells what it printed and what it counted.
+/// Runs a script in a guest beside the data of a benchmark at a scale, and tells what it printed and what it counted.
 fn counted(
     machine: &str,
     nodewise: PathBuf,
-    scale: &str,
+    data: (&str, &str),
     sql: &str,
 ) -> LabResult<(Outcome, Vec<Phase>)> {
     let script = folder()?.join("experiment.sql");
     std::fs::write(&script, sql).map_err(|error| failed(script.display(), error))?;
     let command = ["nodewise", "--format", "csv", "-f", "experiment.sql"];
-    counted_by(machine, nodewise, scale, &command, vec![script])
+    counted_by(machine, nodewise, data, &command, vec![script])
 }
 
 /// The same of a command, beside some files.
 fn counted_by(
     machine: &str,
     nodewise: PathBuf,
-    scale: &str,
+    data: (&str, &str),
     command: &[&str],
     mut copies: Vec<PathBuf>,
 ) -> LabResult<(Outcome, Vec<Phase>)> {
     let folder = folder()?;
     crate::packages::provide(&folder)?;
-    copies.push(crate::data::tpch(&folder, &nodewise, scale)?);
+    copies.push(crate::data::made(&folder, &nodewise, data)?);
     let contents = Contents {
         programs: vec![("nodewise".to_owned(), nodewise)],
         copies,

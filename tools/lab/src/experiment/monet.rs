@@ -34,7 +34,8 @@ pub struct Counted {
 pub fn run(nodewise: PathBuf) -> LabResult<Counted> {
     let script = script();
     let command = ["sh", "-c", &script];
-    let (outcome, phases) = super::counted_by("4-mesh", nodewise, SCALE, &command, Vec::new())?;
+    let (outcome, phases) =
+        super::counted_by("4-mesh", nodewise, ("tpch", SCALE), &command, Vec::new())?;
     Ok(Counted { text: outcome.stdout, modes: sorted(phases)? })
 }
 

@@ -61,7 +61,7 @@ pub struct Counted {
 
 /// Runs the experiment on four linked sockets.
 pub fn run(nodewise: PathBuf) -> LabResult<Vec<Counted>> {
-    let (outcome, phases) = super::counted("4-mesh", nodewise, "0.01", &sql())?;
+    let (outcome, phases) = super::counted("4-mesh", nodewise, ("tpch", "0.01"), &sql())?;
     same_answers(&outcome.stdout)?;
     medians(phases)
 }

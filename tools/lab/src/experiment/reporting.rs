@@ -33,7 +33,7 @@ pub fn run(machine: &str, nodewise: PathBuf) -> LabResult<Vec<Load>> {
 fn one(name: &'static str, machine: &str, nodewise: PathBuf) -> LabResult<Load> {
     let folder = folder()?;
     crate::packages::provide(&folder)?;
-    let data = crate::data::tpch(&folder, &nodewise, TPCH_SCALE)?;
+    let data = crate::data::made(&folder, &nodewise, ("tpch", TPCH_SCALE))?;
     let out = folder.join("reporting-out");
     std::fs::create_dir_all(&out).map_err(|error| failed(out.display(), error))?;
     let contents = Contents {
