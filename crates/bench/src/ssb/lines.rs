@@ -2,9 +2,9 @@
 
 use tpchgen::distribution::Distributions;
 
-use super::Size;
 use super::days::{ORDER_DAYS, day, key};
 use super::layout::{Column, Columns};
+use super::size::Size;
 use super::things::{one_of, price};
 use crate::dice::Dice;
 
