@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 pub mod corpus;
+pub mod functions;
 mod render;
 mod same;
 
