@@ -100,6 +100,29 @@ pub(crate) fn time_zones(tokens: &mut Vec<TokenWithSpan>) {
         tokens[1].token = word("timezone", None, Keyword::TIMEZONE);
         tokens.truncate(2);
     }
+    local_zones(tokens);
+}
+
+/// `AT LOCAL` is AT TIME ZONE with the session's.
+fn local_zones(tokens: &mut Vec<TokenWithSpan>) {
+    let mut at = 0;
+    while at + 1 < tokens.len() {
+        let is_local = |it: &TokenWithSpan| matches!(&it.token, Token::Word(it) if it.quote_style.is_none() && it.value.eq_ignore_ascii_case("local"));
+        at += 1;
+        if keyword(tokens.get(at - 1)) != Some(Keyword::AT) || !is_local(&tokens[at]) {
+            continue;
+        }
+        let span = tokens[at].span;
+        let zone = [
+            word("TIME", None, Keyword::TIME),
+            word("ZONE", None, Keyword::ZONE),
+            word("current_setting", None, Keyword::NoKeyword),
+            Token::LParen,
+            Token::SingleQuotedString("timezone".to_owned()),
+            Token::RParen,
+        ];
+        tokens.splice(at..=at, zone.map(|token| TokenWithSpan { token, span }));
+    }
 }
 
 /// SELECT of nothing and from nothing, as PostgreSQL has it, as one from a row; the tokens have no blanks.

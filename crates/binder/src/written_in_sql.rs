@@ -249,7 +249,31 @@ fn of_times(name: &str) -> Option<&'static [(usize, &'static str)]> {
         "dayname" => &[(1, "to_char({1}, 'FMDay')")],
         "monthname" => &[(1, "to_char({1}, 'FMMonth')")],
         "yearweek" => &[(1, "CAST(to_char({1}, 'IYYYIW') AS BIGINT)")],
-        "date_add" => &[(2, "(({1}) + ({2}))")],
+        "date_add" => &[
+            (2, "(({1}) + ({2}))"),
+            // Days and months are those of the zone, hours are as long everywhere.
+            (
+                3,
+                "(((CAST({1} AS TIMESTAMPTZ) AT TIME ZONE {3}) + date_trunc('day', CAST({2} AS INTERVAL))) \
+                 AT TIME ZONE {3} + (CAST({2} AS INTERVAL) - date_trunc('day', CAST({2} AS INTERVAL))))",
+            ),
+        ],
+        "date_subtract" => &[
+            (2, "(CAST({1} AS TIMESTAMPTZ) - CAST({2} AS INTERVAL))"),
+            (
+                3,
+                "(((CAST({1} AS TIMESTAMPTZ) AT TIME ZONE {3}) - date_trunc('day', CAST({2} AS INTERVAL))) \
+                 AT TIME ZONE {3} - (CAST({2} AS INTERVAL) - date_trunc('day', CAST({2} AS INTERVAL))))",
+            ),
+        ],
+        "pg_sleep_for" => {
+            &[(1, "pg_sleep(CAST(extract(epoch FROM CAST({1} AS INTERVAL)) AS DOUBLE PRECISION))")]
+        }
+        "pg_sleep_until" => &[(
+            1,
+            "pg_sleep(CAST(extract(epoch FROM CAST({1} AS TIMESTAMPTZ) - clock_timestamp()) \
+             AS DOUBLE PRECISION))",
+        )],
         "nanosecond" => &[(1, "(CAST(extract(microseconds FROM {1}) AS BIGINT) * 1000)")],
         "epoch_us" => &[(1, "CAST(extract(epoch FROM {1}) * 1000000 AS BIGINT)")],
         "epoch_ns" => &[(1, "(CAST(extract(epoch FROM {1}) * 1000000 AS BIGINT) * 1000)")],
@@ -298,6 +322,8 @@ fn of_texts(name: &str) -> Option<&'static [(usize, &'static str)]> {
         "unicode" => &[(1, "(CASE WHEN {1} = '' THEN -1 ELSE ascii({1}) END)")],
         "base64" | "to_base64" => &[(1, "encode(CAST({1} AS BYTEA), 'base64')")],
         "from_base64" => &[(1, "decode({1}, 'base64')")],
+        "convert" => &[(3, "convert_to(convert_from({1}, {2}), {3})")],
+        "length" => &[(2, "char_length(convert_from({1}, {2}))")],
         "json_valid" => &[(1, "(({1}) IS JSON)")],
         "json" => &[(1, "CAST({1} AS JSON)")],
         _ => return None,
@@ -306,6 +332,17 @@ fn of_texts(name: &str) -> Option<&'static [(usize, &'static str)]> {
 
 fn of_values(name: &str) -> Option<&'static [(usize, &'static str)]> {
     Some(match name {
+        "width_bucket" => &[(
+            2,
+            "(CASE WHEN ({1}) IS NOT NULL AND ({2}) IS NOT NULL THEN CAST((SELECT count(*) \
+             FROM unnest({2}) AS \"the bounds\" (\"the bound\") WHERE \"the bound\" <= ({1})) AS INTEGER) END)",
+        )],
+        // There is no log of the server's beside that which it writes to its output, nobody sees another's temporary schema, and there
+        // are neither triggers nor policies of rows.
+        "pg_current_logfile" => &[(0, "CAST(NULL AS TEXT)"), (1, "CAST(NULL AS TEXT)")],
+        "pg_is_other_temp_schema" => &[(1, "(CAST({1} AS BIGINT) < 0)")],
+        "pg_trigger_depth" => &[(0, "0")],
+        "row_security_active" => &[(1, "(CAST({1} AS REGCLASS) <> CAST({1} AS REGCLASS))")],
         "add" => &[(2, "(({1}) + ({2}))")],
         "count_star" => &[(0, "count(*)")],
         "subtract" => &[(2, "(({1}) - ({2}))")],

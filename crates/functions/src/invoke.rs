@@ -101,6 +101,10 @@ fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::ArrowTypeof => cast::type_of(call),
         F::WithMetadata => call.argument(0).map(Arc::clone),
         F::Version => call.map_texts(|_, out| out.push(VERSION)),
+        F::UnicodeVersion => {
+            let (major, minor, _) = char::UNICODE_VERSION;
+            call.map_texts(|_, out| out.push(&format!("{major}.{minor}")))
+        }
         F::RaiseCardinality => more_than_one_row(call),
         F::RaiseDomain => no_value_of_domain(call),
         _ => pattern_or_bytes(call),
@@ -157,6 +161,8 @@ fn pattern_or_bytes(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::Casefold => text::casefold(call),
         F::Normalize | F::IsNormalized => text::normalize(call),
         F::Unistr => text::unistr(call),
+        F::UnicodeAssigned => text::unicode_assigned(call),
+        F::SizeBytes => text::size_bytes(call),
         F::ParseIdent => text::parse_ident(call),
         F::GetBit => bits::get(call),
         F::SetBit => bits::set(call),

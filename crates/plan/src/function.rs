@@ -640,6 +640,12 @@ functions! {
     Crc32 = "crc32",
     /// The checksum of bytes by that of Castagnoli.
     Crc32c = "crc32c",
+    /// The number of bytes that a text such as `1.5 GB` says.
+    SizeBytes = "pg_size_bytes",
+    /// Whether Unicode says of each character of a text what it is.
+    UnicodeAssigned = "unicode_assigned",
+    /// The version of Unicode whose letters have an upper and a lower case here.
+    UnicodeVersion = "unicode_version",
     /// The digest of a text, in hexadecimal digits.
     Md5 = "md5",
     /// The digest of bytes, in hexadecimal digits.

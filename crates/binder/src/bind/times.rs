@@ -393,6 +393,11 @@ impl<'a> Binder<'a> {
             (Function::OctetLength, Some(DataType::Bytea)) => {
                 self.invoke(Function::CharacterLength, bound, whole)
             }
+            (Function::BitLength, Some(DataType::Bytea)) => {
+                let bytes = self.invoke(Function::CharacterLength, bound, whole)?;
+                let eight = Expr::literal(Value::Integer(3), DataType::Integer);
+                self.invoke(Function::ShiftLeft, vec![bytes, eight], whole)
+            }
             _ => self.invoke(function, bound, whole),
         }
     }

@@ -9,6 +9,7 @@ mod measure;
 mod part;
 mod place;
 mod quote;
+mod size;
 mod unicode;
 
 pub(crate) use build::{
@@ -22,7 +23,8 @@ pub(crate) use measure::{levenshtein, measure};
 pub(crate) use part::{left_or_right, substring, trim};
 pub(crate) use place::{search, strpos};
 pub(crate) use quote::quote;
-pub(crate) use unicode::{casefold, normalize, unistr};
+pub(crate) use size::size_bytes;
+pub(crate) use unicode::{casefold, normalize, unicode_assigned, unistr};
 
 /// The byte at which the character of a place (from 0) begins; the end when there are not so many.
 fn byte_of(text: &str, characters: usize) -> usize {

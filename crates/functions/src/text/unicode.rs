@@ -41,6 +41,14 @@ fn moved(it: char, from: u32, to: u32) -> char {
     char::from_u32(it as u32 - from + to).unwrap_or(it)
 }
 
+/// Whether Unicode says of each character what it is.
+pub(crate) fn unicode_assigned(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let texts = call.texts(0)?;
+    let unassigned =
+        regex::Regex::new(r"\p{Cn}").map_err(|it| SqlError::internal(it.to_string()))?;
+    call.map_booleans(|row| Ok(!unassigned.is_match(texts.value(row))))
+}
+
 /// `normalize` and `is_normalized`: a text and perhaps a form.
 pub(crate) fn normalize(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let (texts, forms) = (call.texts(0)?, call.optional_texts(1)?);
