@@ -7,7 +7,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use plan::Function;
 use sha2::Digest;
 use types::numeric::bytes::{bytes_of, from_hex, held, unescaped};
-use types::{SqlError, SqlResult, SqlState};
+use types::{Charset, SqlError, SqlResult, SqlState};
 
 use crate::call::Call;
 use crate::error::invalid;
@@ -136,19 +136,14 @@ pub(crate) fn convert(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let (values, names) = (call.texts(0)?, call.texts(1)?);
     call.map_texts(|row, out| {
         let (value, name) = (values.value(row), names.value(row));
-        if !matches!(name.to_ascii_lowercase().as_str(), "utf8" | "utf-8" | "unicode") {
-            let message = format!("the encoding \"{name}\" is not supported");
-            return Err(SqlError::unsupported(message).with_hint("texts are in UTF8"));
-        }
+        let charset = Charset::named(name).ok_or_else(|| {
+            let role = if call.function == Function::ConvertTo { "destination" } else { "source" };
+            let message = format!("invalid {role} encoding name \"{name}\"");
+            SqlError::new(SqlState::INVALID_PARAMETER, message)
+        })?;
         if call.function == Function::ConvertTo {
-            return out.push(&held(value.as_bytes()));
+            return out.push(&held(&charset.encode(value)?));
         }
-        let bytes = bytes_of(value);
-        let text = std::str::from_utf8(&bytes).ok().filter(|it| !it.contains('\0'));
-        let invalid = || {
-            let message = "invalid byte sequence for encoding \"UTF8\"";
-            SqlError::new(SqlState("22021"), message)
-        };
-        out.push(text.ok_or_else(invalid)?)
+        out.push(&charset.decode(&bytes_of(value))?)
     })
 }

@@ -1,6 +1,6 @@
 //! Settings by which clients of PostgreSQL say how they want values, and learn whom they talk to.
 //!
-//! Key decision: a value is taken only where what it asks for is what is done: texts are always in UTF-8. What
+//! Key decision: a value is taken only where what it asks for is what is done. What
 //! tells nothing but a client's own name or wish is kept as it is said.
 
 use std::borrow::Cow;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use binder::sequence_names::as_relation;
 use stdx::sync::Arc;
-use types::{SqlError, SqlResult, SqlState, Styles, Zone};
+use types::{Charset, SqlError, SqlResult, SqlState, Styles, Zone};
 
 use crate::planner_settings::{Kind, PLANNER, Words};
 use crate::setting::Setting;
@@ -47,6 +47,8 @@ enum Takes {
     Intervals,
     /// Schemas, one behind the other.
     Schemas,
+    /// A character set.
+    Charset,
     /// A whole number within bounds.
     Number(i64, i64),
     /// A number of what has a unit, which may be said.
@@ -58,17 +60,13 @@ pub(crate) const DEFERRABLE: &str = "default_transaction_deferrable";
 pub(crate) const SUPERUSER: &str = "is_superuser";
 pub(crate) const SESSION_ROLE: &str = "session_authorization";
 pub(crate) const ROLE: &str = "role";
+/// Who asks for none, SQL_ASCII, gets texts as they are held.
+const CLIENT_ENCODING: &str = "client_encoding";
 const BYTES: &str = "bytea_output";
 const FLOATS: &str = "extra_float_digits";
 const DATE_STYLE: &str = "DateStyle";
 const INTERVAL_STYLE: &str = "IntervalStyle";
 const ON: Takes = Takes::Words(&[&["on", "true", "yes", "1"]]);
-/// PostgreSQL looks at letters and digits alone; asyncpg sends quotes.
-/// Who asks for none, SQL_ASCII, gets texts as they are held.
-const ENCODINGS: Takes = Takes::Words(&[
-    &["UTF8", "utf-8", "utf_8", "unicode", "'utf-8'", "'utf8'"],
-    &["SQL_ASCII", "sqlascii"],
-]);
 const SWITCH: Takes = Takes::Words(&[&["on", "true", "yes", "1"], &["off", "false", "no", "0"]]);
 
 /// In the order of their names without regard to case.
@@ -76,7 +74,7 @@ const KNOWN: &[Known] = &[
     known("application_name", "", Takes::Text, true, "what the client calls itself"),
     known(BYTES, "hex", Takes::Words(&[&["hex"], &["escape"]]), false, "how bytes are written"),
     known("calendar", "gregorian", CALENDARS, false, "how days are counted"),
-    known("client_encoding", "UTF8", ENCODINGS, true, "how texts come and go: UTF-8"),
+    known(CLIENT_ENCODING, "UTF8", Takes::Charset, true, "how texts come and go"),
     known("client_min_messages", "notice", Takes::Text, false, "kept, and of no effect"),
     known(DATE_STYLE, "ISO, MDY", Takes::Dates, true, "how dates are written and read"),
     known("deadlock_timeout", "1s", Takes::Text, false, "kept: deadlocks are found at once"),
@@ -233,6 +231,16 @@ impl Known {
                     invalid(format!("it takes {}", each.join(" or ")))
                 })
             }
+            // asyncpg sends quotes.
+            Takes::Charset => {
+                let found = Charset::named(text.trim_matches('\''));
+                found.map(|it| it.name().to_owned()).ok_or_else(|| {
+                    invalid(
+                        "it takes UTF8, LATIN1, WIN1252 and others by PostgreSQL's names"
+                            .to_owned(),
+                    )
+                })
+            }
             Takes::Number(least, most) => match text.trim().parse::<i64>() {
                 Ok(number) if (least..=most).contains(&number) => Ok(number.to_string()),
                 _ => Err(invalid(format!("it takes a number from {least} to {most}"))),
@@ -298,6 +306,11 @@ impl ClientSettings {
 
     fn of(&self, known: &Known) -> String {
         self.0.get(known.name).cloned().unwrap_or_else(|| known.usual.to_owned())
+    }
+
+    /// How texts come and go.
+    pub(crate) fn charset(&self) -> Charset {
+        self.0.get(CLIENT_ENCODING).and_then(|it| Charset::named(it)).unwrap_or(Charset::UTF8)
     }
 
     /// The time zone, with the styles.
@@ -376,8 +389,13 @@ mod tests {
         settings.set("intervalstyle", None).unwrap();
         settings.set("client_encoding", Some("'utf-8'")).unwrap();
         assert_eq!(value(&settings, "client_encoding"), "UTF8");
+        settings.set("client_encoding", Some("iso-8859-1")).unwrap();
+        assert_eq!(
+            (value(&settings, "client_encoding"), settings.charset().name()),
+            ("LATIN1".to_owned(), "LATIN1")
+        );
         for (name, wrong, state) in [
-            ("client_encoding", "LATIN1", "22023"),
+            ("client_encoding", "EBCDIC", "22023"),
             ("DateStyle", "Swiss", "22023"),
             ("IntervalStyle", "verbose", "22023"),
             ("standard_conforming_strings", "off", "22023"),

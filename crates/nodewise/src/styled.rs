@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, StringArray}
 use arrow_schema::{DataType as ArrowType, Field, IntervalUnit, Schema, TimeUnit};
 use stdx::sync::Arc;
 use types::numeric::{self, bytes, format};
-use types::{DataType, SqlError, SqlResult, Styles, Value, Zone};
+use types::{Charset, DataType, SqlError, SqlResult, Styles, Value, Zone};
 
 use crate::text::parts;
 use crate::{Answer, Session};
@@ -18,6 +18,11 @@ impl Session {
     pub fn styled_zone(&self) -> Option<Zone> {
         let client = &self.settings.client;
         (!client.styles().is_usual()).then(|| client.zone())
+    }
+
+    /// The character set in which its client writes and reads texts.
+    pub fn client_charset(&self) -> Charset {
+        self.settings.client.charset()
     }
 
     /// The time zone of the session, with its styles.

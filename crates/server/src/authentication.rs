@@ -4,9 +4,10 @@ use bytes::{Bytes as Message, BytesMut};
 use nodewise::{SqlError, SqlState};
 use pgwire::messages::startup::Authentication;
 use tokio::io::AsyncWriteExt;
+use types::Charset;
 
 use crate::replies::put;
-use crate::requests::{Body, Request, next, utf8, violation};
+use crate::requests::{Body, Request, next, violation};
 use crate::scram::{Exchange, MECHANISM, Verifier};
 use crate::shared::Shared;
 use crate::startup::Refused;
@@ -42,16 +43,16 @@ async fn scram(
     let is_known = known.is_some();
     let verifier = known.unwrap_or_else(|| Verifier::of_nobody(user, &shared.secret));
     put(&Authentication::SASL(vec![MECHANISM.to_owned()]), out);
-    let mut first = Body(asked(stream, input, out).await?);
+    let mut first = Body(asked(stream, input, out).await?, Charset::UTF8);
     let mechanism = first.text()?;
     if mechanism != MECHANISM {
         return Err(violation("client selected an invalid SASL authentication mechanism").into());
     }
     let message = first.value()?.ok_or_else(|| violation("malformed SCRAM message"))?;
-    let (exchange, answer) = Exchange::begin(utf8(&message)?, verifier)?;
+    let (exchange, answer) = Exchange::begin(&Charset::UTF8.decode(&message)?, verifier)?;
     put(&Authentication::SASLContinue(answer.into()), out);
     let last = asked(stream, input, out).await?;
-    match exchange.finish(utf8(&last)?)? {
+    match exchange.finish(&Charset::UTF8.decode(&last)?)? {
         Some(answer) if is_known => {
             put(&Authentication::SASLFinal(answer.into()), out);
             Ok(())
@@ -73,7 +74,7 @@ async fn asked(
     stream.flush().await?;
     out.clear();
     loop {
-        match next(input, BYTES_MAX)? {
+        match next(input, BYTES_MAX, Charset::UTF8)? {
             Some(Request::Password(message)) => return Ok(message),
             Some(_) => return Err(violation("expected SASL response").into()),
             None => {

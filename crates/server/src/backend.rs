@@ -10,6 +10,7 @@ use std::collections::{HashMap, VecDeque};
 
 use bytes::BytesMut;
 use nodewise::{Answer, Script, Session, SqlError, SqlResult, SqlState, Started};
+use types::Charset;
 
 use crate::copying::{Copied, Copying};
 use crate::portal::{Kept, Portal, State};
@@ -17,6 +18,7 @@ use crate::registry::Stop;
 use crate::replies::{self, Format};
 use crate::requests::{Request, violation};
 use crate::rows::{CHUNK_BYTES, Rows, Sent};
+use crate::transcoded;
 
 /// A session, and what its client has under way.
 pub struct Backend {
@@ -33,6 +35,8 @@ pub struct Backend {
     stop: Stop,
     /// Whether the client was told that the connection ends.
     is_over: bool,
+    /// In which the client writes and reads texts.
+    charset: Charset,
 }
 
 /// What goes on over several steps.
@@ -75,6 +79,7 @@ pub enum Step {
 impl Backend {
     pub fn new(session: Session, stop: Stop) -> Self {
         Self {
+            charset: session.client_charset(),
             session,
             portals: HashMap::new(),
             unnamed: None,
@@ -96,8 +101,20 @@ impl Backend {
         matches!(self.doing, Doing::CopyIn(..))
     }
 
+    /// In which the client writes texts.
+    pub fn charset(&self) -> Charset {
+        self.charset
+    }
+
     /// Does what there is to do, as far as there is room for answers.
     pub fn step(&mut self, input: &mut VecDeque<Request>, out: &mut BytesMut) -> Step {
+        let before = out.len();
+        let step = self.do_step(input, out);
+        transcoded::messages(out, before, self.charset);
+        step
+    }
+
+    fn do_step(&mut self, input: &mut VecDeque<Request>, out: &mut BytesMut) -> Step {
         loop {
             if self.is_over {
                 return Step::Close;
@@ -187,13 +204,21 @@ impl Backend {
         for (name, value) in self.session.changed_settings() {
             replies::setting(name, value, out);
         }
+        self.charset = self.session.client_charset();
         self.tell_notifications(out);
         replies::ready(self.session.open_transaction(), out);
     }
 
     /// Tells what was said to channels; nothing while a transaction is open.
-    pub fn tell_notifications(&mut self, out: &mut BytesMut) {
+    fn tell_notifications(&mut self, out: &mut BytesMut) {
         self.session.take_notifications().iter().for_each(|it| replies::notification(it, out));
+    }
+
+    /// The same to a client that asks for nothing.
+    pub fn tell_idle(&mut self, out: &mut BytesMut) {
+        let before = out.len();
+        self.tell_notifications(out);
+        transcoded::messages(out, before, self.charset);
     }
 
     pub(crate) fn tell_notices(&mut self, out: &mut BytesMut) {
@@ -262,7 +287,7 @@ impl Backend {
             None if text.script.is_empty() => return self.end_text(out),
             None => match self.start_of_text(&mut text) {
                 Ok(Started::CopyIn(copy)) => {
-                    let copying = Box::new(Copying::begin(*copy, out));
+                    let copying = Box::new(Copying::begin(*copy, self.charset, out));
                     self.doing = Doing::CopyIn(copying, CopiedBy::Text(text));
                     return;
                 }
@@ -331,11 +356,13 @@ impl Backend {
             Started::CopyOut(copy) => Rows::of_copy(copy, &self.session, out),
             Started::CopyIn(_) => return Err(SqlError::internal("a COPY that waits for nobody")),
             Started::Done(answer) => {
+                let described = answer.has_rows().then(|| described(&answer));
+                let rows = Rows::of_answer(answer, Vec::new(), &self.session)?;
                 self.end_last(text)?;
-                if answer.has_rows() {
-                    replies::columns(&described(&answer), |_| Format::Text, out);
+                if let Some(described) = described {
+                    replies::columns(&described, |_| Format::Text, out);
                 }
-                Rows::of_answer(answer, Vec::new(), &self.session)
+                rows
             }
         });
         Ok(())

@@ -12,7 +12,7 @@ use bytes::{Buf, BytesMut};
 use nodewise::pg_types::wire_type;
 use nodewise::{DataType, SqlError, SqlResult, SqlState, Value};
 use stdx::sync::Arc;
-use types::{Zone, numeric};
+use types::{Charset, Zone, numeric};
 
 use crate::parameters::value;
 use crate::replies::Format;
@@ -37,6 +37,7 @@ pub struct BinaryRows {
     before: u64,
     bytes: BytesMut,
     state: State,
+    charset: Charset,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,8 +62,8 @@ enum Column {
 }
 
 impl BinaryRows {
-    /// For a table, with such columns.
-    pub fn new(table: &str, columns: &[(&str, DataType)]) -> Self {
+    /// For a table, with such columns, by a client of a character set.
+    pub fn new(table: &str, columns: &[(&str, DataType)], charset: Charset) -> Self {
         let types: Vec<DataType> = columns.iter().map(|it| it.1).collect();
         Self {
             table: table.to_owned(),
@@ -73,6 +74,7 @@ impl BinaryRows {
             before: 0,
             bytes: BytesMut::new(),
             state: State::Head,
+            charset,
         }
     }
 
@@ -159,7 +161,8 @@ impl BinaryRows {
                     let bytes = row.split_to(length);
                     let of = self.types[place];
                     // No zone decides what comes in binary.
-                    value(&bytes, Format::Binary, (wire_type(of).oid, Some(of)), &Zone::utc())
+                    let oid = wire_type(of).oid;
+                    value(&bytes, Format::Binary, (oid, Some(of)), &Zone::utc(), self.charset)
                 }
             };
             let of = self.types[place];

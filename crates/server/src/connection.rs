@@ -16,6 +16,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::{sleep, timeout};
+use types::Charset;
 
 use crate::authentication::authenticate;
 use crate::backend::{Backend, Step, terminated};
@@ -189,12 +190,15 @@ impl Connection {
         let limits = self.shared.options.limits;
         let mut gathered = 0;
         let copying = self.backend.as_ref().is_some_and(|it| it.is_copying());
+        let charset = self.backend.as_ref().map_or(Charset::UTF8, |it| it.charset());
         let attention = self.stop.attention();
         loop {
             let mut awaited = false;
             while gathered < GATHERED_BYTES {
                 let before = self.input.len();
-                let Some(request) = next(&mut self.input, limits.message_bytes)? else { break };
+                let Some(request) = next(&mut self.input, limits.message_bytes, charset)? else {
+                    break;
+                };
                 gathered += before - self.input.len();
                 awaited |= request.is_awaited();
                 self.requests.push_back(request);
@@ -234,7 +238,7 @@ impl Connection {
     async fn tell_notifications(&mut self) {
         let mut out = BytesMut::new();
         if let Some(backend) = &mut self.backend {
-            backend.tell_notifications(&mut out);
+            backend.tell_idle(&mut out);
         }
         self.send(&out).await;
     }

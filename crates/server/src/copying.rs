@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use bytes::{Bytes, BytesMut};
 use nodewise::{Answer, CopyIn, Session, SqlError, SqlResult, SqlState};
 
+use types::{Charset, CharsetReader};
+
 use crate::binary_rows::BinaryRows;
 use crate::replies;
 use crate::requests::{Request, violation};
@@ -14,6 +16,8 @@ pub struct Copying {
     copy: CopyIn,
     /// Present for the binary format.
     binary: Option<BinaryRows>,
+    /// Present where texts come in another character set than they are held in.
+    reader: Option<CharsetReader>,
 }
 
 /// What a message of the client has done to a COPY.
@@ -28,11 +32,12 @@ pub enum Copied {
 
 impl Copying {
     /// Tells the client that its data are awaited.
-    pub fn begin(copy: CopyIn, out: &mut BytesMut) -> Self {
+    pub fn begin(copy: CopyIn, charset: Charset, out: &mut BytesMut) -> Self {
         let columns = copy.columns();
         replies::copy_in(copy.is_binary(), columns.len(), out);
-        let binary = copy.is_binary().then(|| BinaryRows::new(copy.table(), &columns));
-        Self { copy, binary }
+        let binary = copy.is_binary().then(|| BinaryRows::new(copy.table(), &columns, charset));
+        let reader = (binary.is_none() && !charset.is_held()).then(|| charset.reader());
+        Self { copy, binary, reader }
     }
 
     /// Takes the next message; `None` where none has come. An error has ended the statement.
@@ -44,13 +49,16 @@ impl Copying {
         let Some(request) = input.pop_front() else { return Ok(Copied::More(self)) };
         match request {
             Request::CopyData(bytes) => {
-                self.data(session, &bytes)?;
+                self.data(session, &bytes, false)?;
                 Ok(Copied::More(self))
             }
             // Some clients send them before they know what they have begun.
             Request::Sync | Request::Flush => Ok(Copied::More(self)),
             Request::CopyDone => {
-                let Self { mut copy, binary } = *self;
+                if self.reader.is_some() {
+                    self.data(session, &Bytes::new(), true)?;
+                }
+                let Self { mut copy, binary, .. } = *self;
                 if let Some(binary) = binary {
                     match binary.finish() {
                         Ok(rows) => session.copy_rows(&mut copy, rows)?,
@@ -75,7 +83,13 @@ impl Copying {
         }
     }
 
-    fn data(&mut self, session: &mut Session, bytes: &Bytes) -> SqlResult<()> {
+    fn data(&mut self, session: &mut Session, bytes: &Bytes, is_last: bool) -> SqlResult<()> {
+        if let Some(reader) = &mut self.reader {
+            return match reader.read(bytes, is_last) {
+                Ok(text) => session.copy_data(&mut self.copy, text.as_bytes()),
+                Err(error) => Err(session.fail_copy(&mut self.copy, error)),
+            };
+        }
         let Some(binary) = &mut self.binary else {
             return session.copy_data(&mut self.copy, bytes);
         };

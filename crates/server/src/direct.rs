@@ -116,7 +116,7 @@ impl Direct {
         loop {
             let mut awaited = false;
             loop {
-                match next(&mut work.input, most) {
+                match next(&mut work.input, most, work.backend.charset()) {
                     Ok(Some(request)) => {
                         awaited |= request.is_awaited();
                         work.requests.push_back(request);

@@ -2,12 +2,13 @@
 
 use arrow_array::RecordBatch;
 use bytes::{BufMut, BytesMut};
-use nodewise::{CopyFormat, DataType, in_style};
+use nodewise::{CopyFormat, DataType, SqlError, in_style};
 use stdx::sync::Arc;
-use types::Zone;
+use types::{Charset, Zone};
 
 use crate::binary_values::fill_length;
 use crate::replies::Format;
+use crate::transcoded;
 use crate::values::RowWriter;
 
 /// How rows are written.
@@ -25,6 +26,8 @@ pub struct Encoded {
     bytes: BytesMut,
     /// Where each message ends.
     ends: Vec<usize>,
+    /// Why they cannot be sent: a letter that the client's character set has not.
+    failed: Option<SqlError>,
 }
 
 impl Encoding {
@@ -44,8 +47,24 @@ impl Encoding {
         styled.ok()
     }
 
-    /// Writes the rows of a batch, a message each.
-    pub fn encode(&self, batch: &RecordBatch) -> Encoded {
+    /// Writes the rows of a batch, a message each, for a client of a character set.
+    pub fn encode(&self, batch: &RecordBatch, charset: Charset) -> Encoded {
+        let encoded = self.encode_held(batch);
+        if charset.is_held() || encoded.bytes.is_ascii() {
+            return encoded;
+        }
+        let written = (&encoded.bytes[..], &encoded.ends[..]);
+        let anew = match self {
+            Self::Rows(formats, types, _) => transcoded::rows(written, (formats, types), charset),
+            Self::Copy(format, types, _) => transcoded::copied(written, (format, types), charset),
+        };
+        match anew {
+            Ok((bytes, ends)) => Encoded { bytes, ends, failed: None },
+            Err(error) => Encoded { failed: Some(error), ..encoded },
+        }
+    }
+
+    fn encode_held(&self, batch: &RecordBatch) -> Encoded {
         let styled = self.styled(batch);
         let batch = styled.as_ref().unwrap_or(batch);
         let (rows, mut bytes) = (batch.num_rows(), BytesMut::new());
@@ -89,7 +108,7 @@ impl Encoding {
                 }
             },
         }
-        Encoded { bytes, ends }
+        Encoded { bytes, ends, failed: None }
     }
 }
 
@@ -101,6 +120,11 @@ pub fn put_copy_data(data: &[u8], out: &mut BytesMut) {
 }
 
 impl Encoded {
+    /// Why they cannot be sent.
+    pub fn failed(&self) -> Option<&SqlError> {
+        self.failed.as_ref()
+    }
+
     /// How many rows there are.
     pub fn rows(&self) -> usize {
         self.ends.len()

@@ -121,7 +121,7 @@ impl Backend {
             return Err(changed_type());
         }
         let zone = self.session.zone();
-        self.portals.insert(name, Portal::new(kept, rows, bind, &zone)?);
+        self.portals.insert(name, Portal::new(kept, rows, bind, (&zone, self.charset()))?);
         Ok(())
     }
 
@@ -220,7 +220,7 @@ impl Backend {
                 if told != column_oids(Some(&described(&answer))) {
                     return Err(changed_type());
                 }
-                Rows::of_answer(answer, formats, &self.session)
+                Rows::of_answer(answer, formats, &self.session)?
             }
             Started::Rows(cursor) => {
                 if told != column_oids(Some(&cursor.described())) {
@@ -230,7 +230,7 @@ impl Backend {
             }
             Started::CopyOut(copy) => Rows::of_copy(copy, &self.session, out),
             Started::CopyIn(copy) => {
-                let copying = Copying::begin(*copy, out);
+                let copying = Copying::begin(*copy, self.charset(), out);
                 self.begin_copy(copying, name.to_owned());
                 return Ok(false);
             }

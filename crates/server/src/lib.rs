@@ -41,6 +41,7 @@ mod socket;
 mod startup;
 mod stream;
 mod tls;
+mod transcoded;
 mod users;
 mod values;
 

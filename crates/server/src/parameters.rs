@@ -2,13 +2,13 @@
 
 use nodewise::{DataType, SqlError, SqlResult, SqlState, Value};
 use types::numeric::interval::Interval;
-use types::{Element, Zone, numeric};
+use types::{Charset, Element, Zone, numeric};
 
 use crate::binary_values::JSONB_VERSION;
 use crate::declared::Declared;
 use crate::numeric_values::{read_any_numeric, read_numeric};
 use crate::replies::Format;
-use crate::requests::{utf8, violation};
+use crate::requests::violation;
 use nodewise::pg_types::{
     BOOL, BYTEA, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, INTERVAL, JSONB, NUMERIC, OID, TEXT, TIME,
     TIMESTAMP, TIMESTAMPTZ, UUID, element_of,
@@ -25,13 +25,16 @@ pub fn value(
     format: Format,
     (oid, data_type): (u32, Option<DataType>),
     zone: &Zone,
+    charset: Charset,
 ) -> SqlResult<Value> {
     match format {
-        Format::Text => text(utf8(bytes)?, data_type, zone),
+        Format::Text => text(&charset.decode(bytes)?, data_type, zone),
         Format::Binary => match data_type {
             // Labels come as texts.
-            Some(DataType::Array(Element::Enum(_))) => Ok(Value::Text(array(bytes, TEXT)?.into())),
-            _ => binary(bytes, oid),
+            Some(DataType::Array(Element::Enum(_))) => {
+                Ok(Value::Text(array(bytes, TEXT, charset)?.into()))
+            }
+            _ => binary(bytes, oid, charset),
         },
     }
 }
@@ -53,7 +56,7 @@ fn text(text: &str, data_type: Option<DataType>, zone: &Zone) -> SqlResult<Value
     }
 }
 
-fn binary(bytes: &[u8], oid: u32) -> SqlResult<Value> {
+fn binary(bytes: &[u8], oid: u32, charset: Charset) -> SqlResult<Value> {
     Ok(match oid {
         BOOL => match bytes {
             [it] => Value::Boolean(*it != 0),
@@ -106,7 +109,7 @@ fn binary(bytes: &[u8], oid: u32) -> SqlResult<Value> {
         }
         // Its text behind a version.
         JSONB => match bytes.split_first() {
-            Some((&JSONB_VERSION, text)) => Value::Text(utf8(text)?.into()),
+            Some((&JSONB_VERSION, text)) => Value::Text(charset.decode(text)?.into()),
             _ => return Err(incorrect()),
         },
         UUID => Value::Text(numeric::uuid::format(u128::from_be_bytes(fixed(bytes)?)).into()),
@@ -115,15 +118,15 @@ fn binary(bytes: &[u8], oid: u32) -> SqlResult<Value> {
             numeric::cast(&held, DataType::Bytea, DataType::Text)?
         }
         _ => match element_of(oid) {
-            Some(element) => Value::Text(array(bytes, element)?.into()),
-            None => Value::Text(utf8(bytes)?.into()),
+            Some(element) => Value::Text(array(bytes, element, charset)?.into()),
+            None => Value::Text(charset.decode(bytes)?.into()),
         },
     })
 }
 
 /// An array in binary as PostgreSQL writes it as text: dimensions, whether there are NULLs, the type of the items, of each
 /// dimension its length and lower bound, and the items, each behind its length.
-fn array(bytes: &[u8], element: u32) -> SqlResult<String> {
+fn array(bytes: &[u8], element: u32, charset: Charset) -> SqlResult<String> {
     let mut rest = bytes;
     let mut number = || -> SqlResult<i32> {
         let (first, others) = rest.split_first_chunk::<4>().ok_or_else(incorrect)?;
@@ -155,7 +158,10 @@ fn array(bytes: &[u8], element: u32) -> SqlResult<String> {
         };
         let (item, others) = rest.split_at_checked(length).ok_or_else(incorrect)?;
         rest = others;
-        types::array::push_value(&mut held, &held_item(binary(item, element)?, data_type)?);
+        types::array::push_value(
+            &mut held,
+            &held_item(binary(item, element, charset)?, data_type)?,
+        );
     }
     types::array::close(&mut held, 0, &shape)?;
     let array = data_type.array().ok_or_else(incorrect)?;
@@ -220,12 +226,15 @@ mod tests {
     fn values_are_read_in_both_formats() {
         let price = Some(DataType::Decimal { precision: 5, scale: 2 });
         let zone = Zone::utc();
-        let text = |text: &str, of| value(text.as_bytes(), Format::Text, (0, of), &zone).unwrap();
+        let text = |text: &str, of| {
+            value(text.as_bytes(), Format::Text, (0, of), &zone, Charset::UTF8).unwrap()
+        };
         assert_eq!(text("1.005", price), Value::Decimal { unscaled: 1005, scale: 3 });
         assert_eq!(text("7", Some(DataType::BigInt)), Value::Integer(7));
         assert_eq!(text("t", Some(DataType::Boolean)), Value::Boolean(true));
         assert_eq!(text("x", None), Value::Text("x".into()));
-        let binary = |bytes: &[u8], oid| value(bytes, Format::Binary, (oid, None), &zone);
+        let binary =
+            |bytes: &[u8], oid| value(bytes, Format::Binary, (oid, None), &zone, Charset::UTF8);
         assert_eq!(binary(&[0, 7], INT2).unwrap(), Value::Integer(7));
         assert_eq!(binary(&[0, 0, 0, 0], DATE).unwrap(), Value::Date(EPOCH_DAYS));
         assert_eq!(binary(&[0x7f, 0xff, 0xff, 0xff], DATE).unwrap(), Value::Date(i32::MAX));
@@ -238,7 +247,7 @@ mod tests {
         ] {
             assert_eq!(binary(bytes, oid).unwrap_err().state.0, state);
         }
-        let wrong = value(b"1x", Format::Text, (0, Some(DataType::Integer)), &zone);
+        let wrong = value(b"1x", Format::Text, (0, Some(DataType::Integer)), &zone, Charset::UTF8);
         assert_eq!(wrong.unwrap_err().state, SqlState::INVALID_TEXT);
     }
 

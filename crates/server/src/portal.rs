@@ -7,7 +7,7 @@ use crate::replies::Format;
 use crate::requests::{Bind, violation};
 use crate::rows::Rows;
 use nodewise::pg_types::{TEXT, UNKNOWN, wire_type};
-use types::Zone;
+use types::{Charset, Zone};
 
 /// A statement that a client has prepared, and what it has said of its parameters.
 #[derive(Clone)]
@@ -66,7 +66,12 @@ pub enum State {
 
 impl Portal {
     /// Values for a statement, in a session of a time zone.
-    pub fn new(kept: Kept, rows: Option<Described>, bind: Bind, zone: &Zone) -> SqlResult<Self> {
+    pub fn new(
+        kept: Kept,
+        rows: Option<Described>,
+        bind: Bind,
+        (zone, charset): (&Zone, Charset),
+    ) -> SqlResult<Self> {
         let wanted = kept.prepared.parameters().len();
         let Bind { statement, formats: codes, values: given, result_formats: formats, .. } = bind;
         if given.len() != wanted {
@@ -82,7 +87,7 @@ impl Portal {
                 None => Value::Null,
                 Some(it) => {
                     let of = kept.prepared.parameters()[index];
-                    value(it, format, (kept.oid(index), of), zone)?
+                    value(it, format, (kept.oid(index), of), zone, charset)?
                 }
             });
         }

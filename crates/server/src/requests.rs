@@ -4,8 +4,11 @@
 //! on into the next message where a zero is missing, and replace bytes that are no UTF-8. Here each message is a frame of its
 //! own, and whatever it holds is a message or an error.
 
+use std::borrow::Cow;
+
 use bytes::{Buf, Bytes, BytesMut};
 use nodewise::{SqlError, SqlState};
+use types::Charset;
 
 /// A message of the client.
 #[derive(Debug, PartialEq)]
@@ -72,7 +75,11 @@ impl Request {
 }
 
 /// Takes the next message out of what has come; `None` where more has to come. Errors end the connection.
-pub fn next(input: &mut BytesMut, bytes_max: usize) -> Result<Option<Request>, SqlError> {
+pub fn next(
+    input: &mut BytesMut,
+    bytes_max: usize,
+    charset: Charset,
+) -> Result<Option<Request>, SqlError> {
     if input.len() < 5 {
         return Ok(None);
     }
@@ -94,7 +101,7 @@ pub fn next(input: &mut BytesMut, bytes_max: usize) -> Result<Option<Request>, S
     let mut frame = input.split_to(length + 1).freeze();
     frame.advance(5);
     let extended = b"PBDECH".contains(&kind);
-    let read = read(kind, &mut Body(frame));
+    let read = read(kind, &mut Body(frame, charset));
     Ok(Some(read.unwrap_or_else(|error| Request::Malformed { error, extended })))
 }
 
@@ -147,8 +154,8 @@ fn read(kind: u8, body: &mut Body) -> Result<Request, SqlError> {
     }
 }
 
-/// What is left of a message.
-pub struct Body(pub Bytes);
+/// What is left of a message, and the character set of its texts.
+pub struct Body(pub Bytes, pub Charset);
 
 impl Body {
     /// A text that a zero ends.
@@ -158,7 +165,7 @@ impl Body {
         };
         let text = self.0.split_to(end);
         self.0.advance(1);
-        utf8(&text).map(str::to_owned)
+        self.1.decode(&text).map(Cow::into_owned)
     }
 
     fn need(&self, bytes: usize) -> Result<(), SqlError> {
@@ -211,21 +218,6 @@ impl Body {
     }
 }
 
-/// Bytes as text. Errors: 22021.
-pub fn utf8(bytes: &[u8]) -> Result<&str, SqlError> {
-    let wrong = |at: usize| {
-        let shown: Vec<String> =
-            bytes[at..].iter().take(4).map(|it| format!("0x{it:02x}")).collect();
-        let message = format!("invalid byte sequence for encoding \"UTF8\": {}", shown.join(" "));
-        SqlError::new(SqlState("22021"), message)
-    };
-    let text = std::str::from_utf8(bytes).map_err(|error| wrong(error.valid_up_to()))?;
-    match text.bytes().position(|it| it == 0) {
-        Some(place) => Err(wrong(place)),
-        None => Ok(text),
-    }
-}
-
 /// A client that does not keep to the protocol.
 pub fn violation(message: impl Into<String>) -> SqlError {
     SqlError::new(SqlState("08P01"), message)
@@ -255,7 +247,10 @@ mod tests {
         ));
         input.extend_from_slice(b"S\0\0");
         let all = 1 << 20;
-        assert_eq!(next(&mut input, all), Ok(Some(Request::Query("SELECT 1".into()))));
+        assert_eq!(
+            next(&mut input, all, Charset::UTF8),
+            Ok(Some(Request::Query("SELECT 1".into())))
+        );
         let bind = Bind {
             portal: "p".into(),
             statement: "s".into(),
@@ -263,8 +258,8 @@ mod tests {
             values: vec![None, Some(Bytes::from_static(b"x"))],
             result_formats: vec![],
         };
-        assert_eq!(next(&mut input, all), Ok(Some(Request::Bind(bind))));
-        assert_eq!(next(&mut input, all), Ok(None), "the last is not whole");
+        assert_eq!(next(&mut input, all, Charset::UTF8), Ok(Some(Request::Bind(bind))));
+        assert_eq!(next(&mut input, all, Charset::UTF8), Ok(None), "the last is not whole");
     }
 
     #[test]
@@ -280,9 +275,9 @@ mod tests {
         ] {
             let mut input = frame(kind, body);
             input.extend_from_slice(&frame(b'S', b""));
-            let first = next(&mut input, 1 << 20).unwrap().unwrap();
+            let first = next(&mut input, 1 << 20, Charset::UTF8).unwrap().unwrap();
             assert!(matches!(first, Request::Malformed { .. }), "{first:?}");
-            assert_eq!(next(&mut input, 1 << 20), Ok(Some(Request::Sync)));
+            assert_eq!(next(&mut input, 1 << 20, Charset::UTF8), Ok(Some(Request::Sync)));
         }
     }
 
@@ -291,7 +286,7 @@ mod tests {
         for head in
             [&b"Q\0\0\0\x03"[..], b"Q\xff\xff\xff\xff", b"Q\x7f\xff\xff\xff", b"z\0\0\0\x04"]
         {
-            assert!(next(&mut BytesMut::from(head), 1 << 20).is_err(), "{head:?}");
+            assert!(next(&mut BytesMut::from(head), 1 << 20, Charset::UTF8).is_err(), "{head:?}");
         }
     }
 
@@ -307,7 +302,7 @@ mod tests {
             }
             let kind = b"QPBDECHSdcfpXF"[prng.below(14) as usize];
             let mut input = frame(kind, &body);
-            assert!(next(&mut input, 1 << 20).unwrap().is_some());
+            assert!(next(&mut input, 1 << 20, Charset::UTF8).unwrap().is_some());
             assert!(input.is_empty());
         }
     }

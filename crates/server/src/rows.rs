@@ -5,6 +5,7 @@ use nodewise::{Answer, CopyOut, Cursor, Described, Fetched, Session, SqlError, S
 
 use crate::encoding::{Encoded, Encoding, put_copy_data};
 use crate::replies::{self, Format};
+use types::Charset;
 
 /// Bytes of rows that are put together before they are handed on.
 pub const CHUNK_BYTES: usize = 256 << 10;
@@ -21,6 +22,8 @@ const BINARY_END: &[u8] = &[0xff, 0xff];
 pub struct Rows {
     cursor: Option<Cursor>,
     encoding: Encoding,
+    /// In which the client reads texts.
+    charset: Charset,
     /// What was made and is not sent.
     made: Option<Fetched<Encoded>>,
     /// The first batch of it, and the first row of that, that is not sent.
@@ -54,27 +57,32 @@ pub enum Sent {
 }
 
 impl Rows {
-    fn new(cursor: Option<Cursor>, encoding: Encoding, tag: Tag) -> Self {
-        Self { cursor, encoding, made: None, place: (0, 0), head: &[], tag, sent: 0 }
+    fn new(cursor: Option<Cursor>, encoding: Encoding, tag: Tag, session: &Session) -> Self {
+        let charset = session.client_charset();
+        Self { cursor, encoding, charset, made: None, place: (0, 0), head: &[], tag, sent: 0 }
     }
 
-    /// Those of a statement that has ended.
-    pub fn of_answer(answer: Answer, formats: Vec<Format>, session: &Session) -> Self {
-        let zone = session.styled_zone();
+    /// Those of a statement that has ended. Errors: 22P05.
+    pub fn of_answer(answer: Answer, formats: Vec<Format>, session: &Session) -> SqlResult<Self> {
+        let (zone, charset) = (session.styled_zone(), session.client_charset());
         let encoding = Encoding::Rows(formats, answer.types.clone(), zone);
-        let items = answer.batches.iter().map(|it| encoding.encode(it)).collect();
+        let items: Vec<Encoded> =
+            answer.batches.iter().map(|it| encoding.encode(it, charset)).collect();
+        if let Some(error) = items.iter().find_map(Encoded::failed) {
+            return Err(error.clone());
+        }
         // CREATE TABLE AS says SELECT, too.
         let tag = match answer.has_rows() && answer.tag.starts_with("SELECT ") {
             true => Tag::Select,
             false => Tag::Words(answer.tag),
         };
-        Self { made: Some(Fetched::of(items)), ..Self::new(None, encoding, tag) }
+        Ok(Self { made: Some(Fetched::of(items)), ..Self::new(None, encoding, tag, session) })
     }
 
     /// Those of a query that are made while they are sent.
     pub fn of_cursor(cursor: Cursor, formats: Vec<Format>, session: &Session) -> Self {
         let (types, zone) = (cursor.described().types, session.styled_zone());
-        Self::new(Some(cursor), Encoding::Rows(formats, types, zone), Tag::Select)
+        Self::new(Some(cursor), Encoding::Rows(formats, types, zone), Tag::Select, session)
     }
 
     /// Those of COPY .. TO STDOUT, of which the client is told.
@@ -85,12 +93,12 @@ impl Rows {
         if let nodewise::CopyFormat::Lines(style) = &*copy.format {
             let header = style.header(&schema);
             if !header.is_empty() {
-                put_copy_data(header.as_bytes(), out);
+                put_copy_data(&session.client_charset().encode_nearly(&header), out);
             }
         }
         let head = if is_binary { BINARY_HEAD } else { &[] };
         let encoding = Encoding::Copy(copy.format, types, session.styled_zone());
-        let rows = Self::new(Some(copy.cursor), encoding, Tag::Copy);
+        let rows = Self::new(Some(copy.cursor), encoding, Tag::Copy, session);
         Self { head, ..rows }
     }
 
@@ -176,8 +184,11 @@ impl Rows {
     pub fn make(&mut self, session: &mut Session) -> SqlResult<()> {
         self.made = None;
         let Some(mut cursor) = self.cursor.take() else { return Ok(()) };
-        let encoding = &self.encoding;
-        let made = session.fetch(&mut cursor, FETCH_BYTES, &|it| encoding.encode(&it))?;
+        let (encoding, charset) = (&self.encoding, self.charset);
+        let made = session.fetch(&mut cursor, FETCH_BYTES, &|it| encoding.encode(&it, charset))?;
+        if let Some(error) = made.items().iter().find_map(Encoded::failed).cloned() {
+            return Err(if made.is_last { error } else { session.fail(cursor, error) });
+        }
         if !made.is_last {
             self.cursor = Some(cursor);
         }

@@ -6,6 +6,7 @@ use std::io;
 use bytes::{Buf, BytesMut};
 use nodewise::{SqlError, SqlState};
 use tokio::io::{AsyncRead, AsyncWriteExt};
+use types::Charset;
 
 use crate::requests::{Body, violation};
 use crate::stream::{Bytes, read_some};
@@ -133,7 +134,7 @@ fn code(message: &[u8]) -> i32 {
 }
 
 fn read(message: bytes::Bytes) -> Result<First, SqlError> {
-    let mut body = Body(message);
+    let mut body = Body(message, Charset::UTF8);
     let version = body.long()?;
     if version == CANCEL {
         let number = body.long()?;

@@ -124,7 +124,7 @@ fn what_a_text_says_wrong_is_shown_in_it() {
     raw.send(&query("SET application_name = 'x'"));
     let messages = raw.until_ready();
     assert_eq!(messages[1].1, b"application_name\0x\0");
-    assert_eq!(raw.state(&query("SET client_encoding = 'LATIN1'")), "22023");
+    assert_eq!(raw.state(&query("SET client_encoding = 'EBCDIC'")), "22023");
     assert_eq!(raw.value("SHOW server_encoding"), "UTF8");
 }
 
@@ -329,7 +329,7 @@ fn messages_that_are_wrong_are_told() {
     for packet in [
         start_packet(2 << 16, &[("user", "a")]),
         start_packet(3 << 16, &[]),
-        start_packet(3 << 16, &[("user", "a"), ("client_encoding", "LATIN1")]),
+        start_packet(3 << 16, &[("user", "a"), ("client_encoding", "EBCDIC")]),
         b"\0\0\0\x07aaa".to_vec(),
         b"\x7f\xff\xff\xffaaaa".to_vec(),
         b"GET / HTTP/1.1\r\n\r\n".to_vec(),

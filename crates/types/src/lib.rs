@@ -8,6 +8,7 @@
 
 pub mod array;
 pub mod catalog;
+pub mod charset;
 pub mod data_type;
 pub mod enums;
 pub mod error;
@@ -36,6 +37,7 @@ pub use catalog::{
     ForeignKey, Generated, Identity, ReferentialAction, RowRules, TableInfo, UniqueKey,
     UnreadColumn,
 };
+pub use charset::{Charset, CharsetReader};
 pub use data_type::{DataType, Element};
 pub use enums::EnumType;
 pub use error::{SqlError, SqlResult, SqlState, Subject};

@@ -1,6 +1,6 @@
 //! What functions of the catalog tell: of the session, and of what has a number.
 
-use ::types::{DataType, SqlResult, Value, names};
+use ::types::{Charset, DataType, SqlResult, Value, names};
 
 use super::constraints;
 use super::descriptions;
@@ -49,14 +49,17 @@ pub(crate) fn session_value(
             let bytes = tables.iter().filter_map(|it| it.1.parse::<i64>().ok()).sum();
             (Value::Integer(bytes), DataType::BigInt)
         }
+        ("pg_encoding_to_char", [Value::Integer(number)]) => {
+            text(Charset::numbered(*number).map_or("", Charset::name))
+        }
+        // All databases have the same.
         ("pg_encoding_to_char", [_]) => text("UTF8"),
         ("getdatabaseencoding", []) => text("UTF8"),
-        ("pg_client_encoding", []) => {
-            let all = session.settings.client.list();
-            let own = all.into_iter().find(|it| it.name == "client_encoding");
-            text(&own.map(|it| it.value).unwrap_or_default())
+        ("pg_client_encoding", []) => text(session.settings.client.charset().name()),
+        ("pg_char_to_encoding", [Value::Text(name)]) => {
+            let number = Charset::named(name).map_or(-1, Charset::number);
+            (Value::Integer(number.into()), DataType::Integer)
         }
-        ("pg_char_to_encoding", [_]) => (Value::Integer(6), DataType::Integer),
         ("pg_backend_pid", []) => (Value::Integer(session.number as i64), DataType::Integer),
         ("pg_is_in_recovery", []) => (Value::Boolean(false), DataType::Boolean),
         ("pg_my_temp_schema", []) => {
