@@ -13,12 +13,12 @@ const LENGTH_MAX: u32 = 10_485_760;
 
 /// The types that there are, as a hint.
 const TYPES: &str = "the types are BOOLEAN, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, DECIMAL(p,s), DATE, TIME, \
-    TIMESTAMP, TIMESTAMPTZ, INTERVAL, UUID, BYTEA, JSON, JSONB, CHAR(n), VARCHAR(n), TEXT, TINYINT, UTINYINT, USMALLINT, \
+    TIMETZ, TIMESTAMP, TIMESTAMPTZ, INTERVAL, UUID, BYTEA, JSON, JSONB, CHAR(n), VARCHAR(n), TEXT, TINYINT, UTINYINT, USMALLINT, \
     UINTEGER, UBIGINT, HUGEINT, UHUGEINT, \
     STRUCT(name type, ..), MAP(type, type) and arrays of them";
 
 /// Types of PostgreSQL that we do not have.
-const OF_POSTGRES: [&str; 30] = [
+const OF_POSTGRES: [&str; 29] = [
     "box",
     "cidr",
     "circle",
@@ -41,7 +41,6 @@ const OF_POSTGRES: [&str; 30] = [
     "regprocedure",
     "regrole",
     "regtype",
-    "timetz",
     "tsquery",
     "tsrange",
     "tstzrange",
@@ -132,6 +131,7 @@ pub(crate) fn without_fields(sql: &ast::DataType) -> SqlResult<DataType> {
         Sql::Timestamp(_, None | WithoutTimeZone) => DataType::Timestamp,
         Sql::Timestamp(_, WithTimeZone | Tz) => DataType::TimestampTz,
         Sql::Time(_, None | WithoutTimeZone) => DataType::Time,
+        Sql::Time(_, WithTimeZone | Tz) => DataType::TimeTz,
         Sql::Interval { .. } => DataType::Interval,
         Sql::Decimal(_) | Sql::Numeric(_) | Sql::Dec(_) => DataType::Numeric,
         other => return Err(unsupported(format!("the type {other}")).with_hint(TYPES)),
@@ -271,6 +271,7 @@ fn catalog_word(word: &str, is_name: bool, is_bare: bool) -> Option<DataType> {
         "timestamp" => DataType::Timestamp,
         "timestamptz" => DataType::TimestampTz,
         "time" => DataType::Time,
+        "timetz" => DataType::TimeTz,
         "interval" => DataType::Interval,
         "uuid" => DataType::Uuid,
         "bytea" => DataType::Bytea,
@@ -329,6 +330,7 @@ pub(crate) fn type_name(sql: &ast::DataType) -> Option<String> {
         DataType::Timestamp => "timestamp",
         DataType::TimestampTz => "timestamptz",
         DataType::Time => "time",
+        DataType::TimeTz => "timetz",
         DataType::Interval => "interval",
         DataType::Uuid => "uuid",
         DataType::Bytea => "bytea",

@@ -55,6 +55,7 @@ pub(crate) fn type_name(data_type: DataType) -> String {
         DataType::Timestamp => "timestamp without time zone",
         DataType::TimestampTz => "timestamp with time zone",
         DataType::Time => "time without time zone",
+        DataType::TimeTz => "time with time zone",
         DataType::Interval => "interval",
         DataType::Uuid => "uuid",
         DataType::Bytea => "bytea",

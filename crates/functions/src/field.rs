@@ -3,9 +3,11 @@
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, ArrayRef, PrimitiveArray, StringArray};
 use arrow_schema::DataType as ArrowType;
+use plan::Function;
 use types::numeric::decimal::rescale;
 use types::numeric::errors::infinite_field;
 use types::numeric::interval::Interval;
+use types::numeric::time_tz::TimeTz;
 use types::{SqlError, SqlResult};
 
 use crate::calendar::{
@@ -36,6 +38,9 @@ pub(crate) enum Field {
     Month,
     Quarter,
     Second,
+    Timezone,
+    TimezoneHour,
+    TimezoneMinute,
     Week,
     Year,
 }
@@ -65,6 +70,9 @@ impl Field {
             "month" | "months" | "mon" | "mons" => Self::Month,
             "quarter" | "qtr" => Self::Quarter,
             "second" | "seconds" | "sec" | "secs" | "s" => Self::Second,
+            "timezone" => Self::Timezone,
+            "timezone_h" | "timezone_hour" => Self::TimezoneHour,
+            "timezone_m" | "timezone_minute" => Self::TimezoneMinute,
             "week" | "weeks" | "w" => Self::Week,
             "year" | "years" | "yr" | "yrs" | "y" => Self::Year,
             _ => return None,
@@ -105,11 +113,13 @@ impl Field {
             self,
             Self::DayOfWeek | Self::DayOfYear | Self::IsoDayOfWeek | Self::IsoYear | Self::Julian
         );
+        let of_zone = matches!(self, Self::Timezone | Self::TimezoneHour | Self::TimezoneMinute);
         match of {
-            Of::Date => !of_time,
-            Of::Timestamp => true,
+            Of::Date => !of_time && !of_zone,
+            Of::Timestamp => !of_zone,
             Of::Time => of_time || self == Self::Epoch,
-            Of::Interval => !of_calendar,
+            Of::TimeTz => of_time || of_zone || self == Self::Epoch,
+            Of::Interval => !of_calendar && !of_zone,
         }
     }
 }
@@ -120,6 +130,7 @@ pub(crate) enum Of {
     Date,
     Timestamp,
     Time,
+    TimeTz,
     Interval,
 }
 
@@ -129,6 +140,7 @@ impl Of {
             Self::Date => "date",
             Self::Timestamp => "timestamp without time zone",
             Self::Time => "time without time zone",
+            Self::TimeTz => "time with time zone",
             Self::Interval => "interval",
         }
     }
@@ -138,12 +150,16 @@ impl Of {
 enum Fielded<'a> {
     Moments(Moments<'a>),
     Times(&'a PrimitiveArray<Int64Type>),
+    TimesInZones(&'a PrimitiveArray<Int64Type>),
     Intervals(Intervals<'a>),
 }
 
 impl<'a> Fielded<'a> {
     fn of(call: &Call<'a>, index: usize) -> SqlResult<Self> {
         Ok(match call.argument(index)?.data_type() {
+            ArrowType::Int64 if is_of_time_tz(call.function) => {
+                Self::TimesInZones(call.primitive(index)?)
+            }
             ArrowType::Int64 => Self::Times(call.primitive(index)?),
             ArrowType::Decimal128(..) => Self::Intervals(interval::argument(call, index)?),
             _ => Self::Moments(call.any_moments(index)?),
@@ -155,6 +171,7 @@ impl<'a> Fielded<'a> {
             Self::Moments(Moments::Dates(_)) => Of::Date,
             Self::Moments(Moments::Times(_)) => Of::Timestamp,
             Self::Times(_) => Of::Time,
+            Self::TimesInZones(_) => Of::TimeTz,
             Self::Intervals(_) => Of::Interval,
         }
     }
@@ -173,8 +190,25 @@ impl<'a> Fielded<'a> {
                 value(field, days, micros)
             }
             Self::Times(it) => value(field, 0, it.value(row)),
+            Self::TimesInZones(it) => value_in_zone(field, TimeTz::of_held(it.value(row))),
             Self::Intervals(it) => value_of_interval(field, it.at(row)),
         }
+    }
+}
+
+/// Whether a function takes a time of day in a zone.
+fn is_of_time_tz(function: Function) -> bool {
+    matches!(function, Function::DatePartOfTimeTz | Function::ExtractOfTimeTz)
+}
+
+/// The digits of a field of a time of day in a zone, and how many of them stand behind the point.
+fn value_in_zone(field: Field, it: TimeTz) -> (i128, u8) {
+    match field {
+        Field::Timezone => (it.ahead.into(), 0),
+        Field::TimezoneHour => ((it.ahead / 3_600).into(), 0),
+        Field::TimezoneMinute => ((it.ahead / 60 % 60).into(), 0),
+        Field::Epoch => (it.utc().into(), 6),
+        _ => value(field, 0, it.micros),
     }
 }
 
@@ -209,12 +243,7 @@ fn value_of_interval(field: Field, it: Interval) -> (i128, u8) {
 
 /// The field that a user names. Errors: 22023 for an unknown name, 0A000 for one that the type does not have.
 fn named(name: &str, of: Of) -> SqlResult<Field> {
-    let lower = name.to_lowercase();
-    let zone = ["timezone", "timezone_h", "timezone_hour", "timezone_m", "timezone_minute"];
-    if zone.contains(&lower.as_str()) {
-        return Err(unsupported(name, of));
-    }
-    let field = Field::from_name(&lower).ok_or_else(|| unrecognized(name, of))?;
+    let field = Field::from_name(&name.to_lowercase()).ok_or_else(|| unrecognized(name, of))?;
     if field.is_of(of) { Ok(field) } else { Err(unsupported(name, of)) }
 }
 

@@ -10,7 +10,7 @@ use crate::call::{Call, arrow_type};
 use crate::{
     array, bits, bucket, bytes, cast, choice, duckdb, exact, field, float, from_text, interval,
     json, jsonpath, like, moment, number, random, regexp, rows, series, strftime, structs, text,
-    to_char, to_char_interval, to_char_number, to_number, uuid, zone,
+    time_tz, to_char, to_char_interval, to_char_number, to_number, uuid, zone,
 };
 
 /// Calls a function on arrays of `rows` rows each, of the types that its signature named; the result has `rows` rows of
@@ -150,9 +150,12 @@ fn pattern_or_bytes(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::RegexpExtractAll => regexp::all_matches(call),
         F::RegexpMatches => regexp::every_match(call),
         F::SimilarParts | F::SimilarToEscape => regexp::similar_to_escape(call),
-        F::CurrentDate | F::LocalTime | F::LocalTimestamp | F::Now | F::StatementTimestamp => {
-            Err(call.broken("no constant in its place"))
-        }
+        F::CurrentDate
+        | F::CurrentTime
+        | F::LocalTime
+        | F::LocalTimestamp
+        | F::Now
+        | F::StatementTimestamp => Err(call.broken("no constant in its place")),
         F::Encode => bytes::encode(call),
         F::Decode => bytes::decode(call),
         F::ConvertTo | F::ConvertFrom => bytes::convert(call),
@@ -230,10 +233,14 @@ fn text_or_moment(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::MakeTime => interval::make_time(call),
         F::MomentsBetween => interval::between(call),
         F::Timezone => zone::timezone(call),
-        F::DatePart => field::date_part(call),
+        F::AddToTimeTz => time_tz::add(call),
+        F::MomentOfTimeTz => time_tz::moment(call),
+        F::TimezoneOfTimeTz => time_tz::in_zone(call),
+        F::ZoneOfInterval => time_tz::zone_of_interval(call),
+        F::DatePart | F::DatePartOfTimeTz => field::date_part(call),
         F::DateTrunc if call.result == DataType::Interval => moment::truncated_interval(call),
         F::DateTrunc => moment::date_trunc(call),
-        F::Extract => field::extract(call),
+        F::Extract | F::ExtractOfTimeTz => field::extract(call),
         F::FromUnixtime => moment::from_unixtime(call),
         F::MakeDate => moment::make_date(call),
         F::DateBin => moment::date_bin(call),

@@ -9,7 +9,6 @@
 //! - `extract` gives DECIMAL(10,0), with six digits after the point for epoch, second and julian, three for milliseconds.
 //! - Numbers and places in texts may be BIGINT; `round` and `trunc` take a float and digits, as DuckDB's do.
 //! - upper, lower and initcap follow Unicode's full mappings, as PostgreSQL's collation pg_unicode_fast does.
-//! - `current_time` is a TIME, which has no zone.
 //! - Regular expressions run in linear time and have no back references, lookahead or lookbehind (0A000). Of the
 //!   leftmost matches the longest or shortest is found as there, except by a pattern with a word boundary in a text with
 //!   letters outside ASCII, where the first alternative that matches wins. Subexpressions are those of the first
@@ -78,6 +77,7 @@ mod structs;
 mod template;
 mod text;
 mod texts;
+mod time_tz;
 mod to_char;
 mod to_char_interval;
 mod to_char_number;

@@ -8,6 +8,7 @@ use plan::Function;
 use types::numeric::datetime;
 use types::numeric::interval::Interval;
 use types::numeric::interval_text::Fields;
+use types::numeric::time_tz::TimeTz;
 use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::calendar::{
@@ -31,6 +32,13 @@ pub(crate) fn fit(call: &Call<'_>) -> SqlResult<ArrayRef> {
     if call.result == DataType::Time {
         let times = call.primitive::<Int64Type>(0)?;
         return call.map::<Int64Type>(|row| Ok(fields(row).round(times.value(row))));
+    }
+    if call.result == DataType::TimeTz {
+        let times = call.primitive::<Int64Type>(0)?;
+        return call.map::<Int64Type>(|row| {
+            let time = TimeTz::of_held(times.value(row));
+            Ok(TimeTz::new(fields(row).round(time.micros), time.ahead)?.held())
+        });
     }
     let moments = call.any_moments(0)?;
     call.map_moments(moments, |row| {

@@ -23,6 +23,7 @@ pub(crate) enum Kind {
     Timestamp,
     TimestampTz,
     Time,
+    TimeTz,
     Interval,
     Bytea,
     Uuid,
@@ -76,7 +77,7 @@ const fn ruled(
 use crate::{float, scale};
 use Kind::{
     Any, AnyInteger, Boolean, Bytea, Date, Decimal, Double, Integer, Interval, Number, Output,
-    Printed, Text, Time, Timestamp, TimestampTz, Uuid, Whole,
+    Printed, Text, Time, TimeTz, Timestamp, TimestampTz, Uuid, Whole,
 };
 
 const BOOLEAN: DataType = DataType::Boolean;
@@ -87,6 +88,7 @@ const DATE: DataType = DataType::Date;
 const TIMESTAMP: DataType = DataType::Timestamp;
 const TIMESTAMPTZ: DataType = DataType::TimestampTz;
 const TIME: DataType = DataType::Time;
+const TIMETZ: DataType = DataType::TimeTz;
 const INTERVAL: DataType = DataType::Interval;
 const BYTEA: DataType = DataType::Bytea;
 const BIGINT: DataType = DataType::BigInt;
@@ -438,6 +440,7 @@ fn intervals(function: Function) -> &'static [Overload] {
         F::StatementTimestamp | F::ClockTimestamp => const { &[fixed(&[], TIMESTAMPTZ)] },
         F::LocalTimestamp => const { &[fixed(&[], TIMESTAMP)] },
         F::LocalTime => const { &[fixed(&[], TIME)] },
+        F::CurrentTime => const { &[fixed(&[], TIMETZ)] },
         F::DateTrunc => {
             const { &[fixed(&[Text, Timestamp], TIMESTAMP), fixed(&[Text, Interval], INTERVAL)] }
         }
@@ -463,10 +466,15 @@ fn intervals(function: Function) -> &'static [Overload] {
                     fixed(&[Timestamp, Integer], TIMESTAMP),
                     fixed(&[TimestampTz, Integer], TIMESTAMPTZ),
                     fixed(&[Time, Integer], TIME),
+                    fixed(&[TimeTz, Integer], TIMETZ),
                 ]
             }
         }
         F::AddToTime => const { &[fixed(&[Time, Interval], TIME)] },
+        F::AddToTimeTz => const { &[fixed(&[TimeTz, Interval], TIMETZ)] },
+        F::MomentOfTimeTz => const { &[fixed(&[Date, TimeTz], TIMESTAMPTZ)] },
+        F::TimezoneOfTimeTz => const { &[fixed(&[Text, TimeTz, TimestampTz], TIMETZ)] },
+        F::ZoneOfInterval => const { &[fixed(&[Interval], TEXT)] },
         F::MakeInterval => {
             const {
                 &[optional(
@@ -550,6 +558,8 @@ fn moments(function: Function) -> &'static [Overload] {
                 ]
             }
         }
+        F::DatePartOfTimeTz => const { &[fixed(&[Text, TimeTz], DOUBLE)] },
+        F::ExtractOfTimeTz => const { &[ruled(&[Text, TimeTz], scale::field)] },
         F::FromUnixtime => const { &[fixed(&[Integer], TIMESTAMP)] },
         F::MakeDate => const { &[fixed(&[Integer, Integer, Integer], DATE)] },
         F::MakeTimestamp => {

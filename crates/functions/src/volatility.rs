@@ -1,6 +1,7 @@
 //! Which functions always give the same, and the values that hold for a statement.
 
 use plan::Function;
+use types::numeric::time_tz::TimeTz;
 use types::{DataType, Value, Zone};
 
 use crate::calendar::MICROS_PER_DAY;
@@ -17,11 +18,12 @@ pub enum Volatility {
 }
 
 /// The stable functions.
-pub const STABLE: [Function; 5] = [
+pub const STABLE: [Function; 6] = [
     Function::Now,
     Function::StatementTimestamp,
     Function::LocalTimestamp,
     Function::LocalTime,
+    Function::CurrentTime,
     Function::CurrentDate,
 ];
 
@@ -69,6 +71,11 @@ pub fn statement_constant(
         Function::LocalTimestamp => Some((Value::Timestamp(local), DataType::Timestamp)),
         Function::LocalTime => {
             Some((Value::Integer(local.rem_euclid(MICROS_PER_DAY)), DataType::Time))
+        }
+        Function::CurrentTime => {
+            let clocks = zone.ahead_at(began.transaction);
+            let time = TimeTz::new(local.rem_euclid(MICROS_PER_DAY), clocks).ok()?;
+            Some((Value::Integer(time.held()), DataType::TimeTz))
         }
         Function::CurrentDate => {
             let days = i32::try_from(local.div_euclid(MICROS_PER_DAY)).ok()?;

@@ -33,6 +33,7 @@ const TYPES: &[DataType] = &[
     DataType::Timestamp,
     DataType::TimestampTz,
     DataType::Time,
+    DataType::TimeTz,
     DataType::Interval,
     DataType::Uuid,
     DataType::Bytea,

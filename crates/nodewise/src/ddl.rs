@@ -151,7 +151,7 @@ impl Session {
         let (table, batches) = match binder::files::whole_file(query) {
             Some(path) if columns.is_empty() => {
                 self.check_files(false)?;
-                let opened = Opened::open(&path, &self.settings.client.zone())?;
+                let opened = Opened::open(&path, &self.zone())?;
                 let schema = opened.schema()?;
                 check_names(&schema)?;
                 let design = self.design_of(design, name, &schema, cancel)?;

@@ -49,6 +49,8 @@ pub const TIMESTAMP: u32 = 1114;
 pub const TIMESTAMPTZ: u32 = 1184;
 /// `time`.
 pub const TIME: u32 = 1083;
+/// `timetz`.
+pub const TIMETZ: u32 = 1266;
 /// `interval`.
 pub const INTERVAL: u32 = 1186;
 /// `uuid`.
@@ -74,7 +76,7 @@ pub const INT2VECTOR: u32 = 22;
 pub const OIDVECTOR: u32 = 30;
 
 /// The numbers of types and of arrays of them.
-const ARRAYS: [(u32, u32); 24] = [
+const ARRAYS: [(u32, u32); 25] = [
     (RECORD, 2287),
     (BOOL, 1000),
     (JSON, 199),
@@ -95,6 +97,7 @@ const ARRAYS: [(u32, u32); 24] = [
     (TIME, 1183),
     (TIMESTAMPTZ, 1185),
     (INTERVAL, 1187),
+    (TIMETZ, 1270),
     (NUMERIC, 1231),
     (UUID, 2951),
     (JSONB, 3807),
@@ -155,6 +158,7 @@ pub fn wire_type(of: DataType) -> WireType {
         DataType::Timestamp => fixed(TIMESTAMP, 8),
         DataType::TimestampTz => fixed(TIMESTAMPTZ, 8),
         DataType::Time => fixed(TIME, 8),
+        DataType::TimeTz => fixed(TIMETZ, 12),
         DataType::Interval => fixed(INTERVAL, 16),
         DataType::Uuid => fixed(UUID, 16),
         DataType::Bytea => fixed(BYTEA, -1),

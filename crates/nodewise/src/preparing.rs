@@ -310,7 +310,7 @@ impl Session {
                 }
             }
             // Checked against the types, but each value stands as it is where it is finer than its type.
-            let zone = self.settings.client.zone();
+            let zone = self.zone();
             let Some(mut values) = converted(values, &generic.types, &zone)? else { break };
             if let Some(first) = generic.moments {
                 let now = self.began();

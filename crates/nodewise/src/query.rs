@@ -151,7 +151,7 @@ impl Session {
             workspace: self.workspace(),
             tables,
             sequences: self.seen_sequences(),
-            zone: self.settings.client.zone(),
+            zone: self.zone(),
             traffic: self.database.traffic.clone(),
             control: self.control(cancel),
             exchange: self.settings.scheduling.join_exchange,
@@ -174,7 +174,7 @@ impl Session {
         }
         self.check_files(false)?;
         for (path, used) in files {
-            let opened = Opened::open(&path, &self.settings.client.zone())?;
+            let opened = Opened::open(&path, &self.zone())?;
             let wanted = |column: &str| used.contains(column);
             let load = |context: &BuildContext<'_>| opened.load(&path, &wanted, context);
             let (table, unread) = self.loaded(&path, &TableDesign::default(), cancel, load)?;

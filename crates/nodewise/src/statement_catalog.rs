@@ -375,7 +375,7 @@ impl SessionFacts for StatementCatalog<'_> {
     }
 
     fn zone(&self) -> Zone {
-        self.session.settings.client.zone()
+        self.session.zone()
     }
 
     fn reading_styles(&self) -> Styles {

@@ -17,7 +17,7 @@ impl Session {
     /// The time zone of the session, where its styles are not the usual ones.
     pub fn styled_zone(&self) -> Option<Zone> {
         let client = &self.settings.client;
-        (!client.styles().is_usual()).then(|| client.zone())
+        (!client.styles().is_usual()).then(|| self.zone())
     }
 
     /// The character set in which its client writes and reads texts.
@@ -25,9 +25,9 @@ impl Session {
         self.settings.client.charset()
     }
 
-    /// The time zone of the session, with its styles.
+    /// The time zone of the session, with its styles and the time of its transaction.
     pub fn zone(&self) -> Zone {
-        self.settings.client.zone()
+        self.settings.client.zone().with_now(self.began().transaction)
     }
 
     /// An answer as the session wants its texts.

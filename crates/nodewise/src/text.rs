@@ -16,7 +16,8 @@ use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 pub use binder::quoted_name;
 use types::numeric::interval::Interval;
 use types::numeric::interval_text;
-use types::numeric::{bytes, format, uuid};
+use types::numeric::time_tz::TimeTz;
+use types::numeric::{bytes, datetime, format, uuid};
 use types::{DataType as SqlType, Zone};
 
 /// A column of a result, its type found out once.
@@ -153,6 +154,11 @@ impl<'a> Cells<'a> {
         let mut out = String::new();
         self.write(row, &mut out).then_some(out)
     }
+}
+
+/// The time of a day in a zone that a text of a result tells.
+pub fn time_in_zone(text: &str) -> Option<TimeTz> {
+    datetime::parse_time_tz(text, &Zone::utc()).ok()
 }
 
 /// The interval that Arrow shows.

@@ -558,6 +558,8 @@ functions! {
     LocalTime = "localtime",
     /// The statement's start as the clocks of the session's time zone show it.
     LocalTimestamp = "localtimestamp",
+    /// The time of the day that the clocks of the session show when the statement begins, in its zone.
+    CurrentTime = "current_time",
     /// The time at which the statement began; other functions of the time tell of its transaction.
     StatementTimestamp = "statement_timestamp",
     /// What the clocks of a time zone show at a moment, or the moment at which they show a time.
@@ -608,6 +610,18 @@ functions! {
     FitNumber = "fit_number",
     /// A time of day plus an interval: the operator.
     AddToTime = "add_to_time",
+    /// A time of day in a zone plus an interval: the operator.
+    AddToTimeTz = "add_to_time_tz",
+    /// The moment of a day and a time of day in a zone: the operator.
+    MomentOfTimeTz = "moment_of_time_tz",
+    /// A time of day in a zone by the clocks of another one, as they are at the moment of the third argument.
+    TimezoneOfTimeTz = "timezone_of_time_tz",
+    /// A field of a time of day in a zone as DOUBLE PRECISION.
+    DatePartOfTimeTz = "date_part_of_time_tz",
+    /// A field of a time of day in a zone as an exact number.
+    ExtractOfTimeTz = "extract_of_time_tz",
+    /// The name of the time zone that is an interval ahead of UTC.
+    ZoneOfInterval = "zone_of_interval",
     /// Thirty days as a month.
     JustifyDays = "justify_days",
     /// 24 hours as a day.

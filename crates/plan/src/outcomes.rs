@@ -104,7 +104,7 @@ fn outcomes(expr: &Expr, nulls: &dyn Fn(usize) -> bool) -> Outcomes {
             match boolean(operand.data_type) && boolean(expr.data_type) {
                 true => operand_outcomes,
                 // An infinite point of time is at no time of a day.
-                false if expr.data_type == DataType::Time => {
+                false if matches!(expr.data_type, DataType::Time | DataType::TimeTz) => {
                     Outcomes::strict(&[operand_outcomes], ANY)
                 }
                 false => Outcomes::strict(&[operand_outcomes], VALUE),

@@ -107,10 +107,15 @@ fn of_class(object: &Bound<'_, PyAny>) -> PyResult<(Value, Option<DataType>)> {
         return Ok((text(&iso()?), Some(DataType::Date)));
     }
     if is("datetime", "time")? {
-        if !object.getattr("tzinfo")?.is_none() {
-            return Err(exception(py, &unfit("times of day with a zone are not supported")));
+        if object.getattr("tzinfo")?.is_none() {
+            return Ok((text(&iso()?), Some(DataType::Time)));
         }
-        return Ok((text(&iso()?), Some(DataType::Time)));
+        if object.call_method0("utcoffset")?.is_none() {
+            let message =
+                "a time of day in a zone whose clocks are turned has no distance from UTC";
+            return Err(exception(py, &unfit(message)));
+        }
+        return Ok((text(&iso()?), Some(DataType::TimeTz)));
     }
     if is("datetime", "timedelta")? {
         let part = |name: &str| object.getattr(name)?.extract::<i64>();

@@ -20,13 +20,19 @@ const EPOCH_ORDINAL: i64 = 719_163;
 const DAYS_OF_MONTH: i64 = 30;
 const DAY_MICROS: i64 = 86_400_000_000;
 
+/// Hour, minute, second and microseconds of a time of day.
+fn parts_of_day(micros: i64) -> (i64, i64, i64, i64) {
+    let (seconds, fraction) = (micros / 1_000_000, micros % 1_000_000);
+    (seconds / 3600, seconds / 60 % 60, seconds % 60, fraction)
+}
+
 /// A column on its way to Python.
 pub struct Converter<'a, 'py> {
     array: &'a ArrayRef,
     of: DataType,
     /// What makes an object of what stands in the column: a class, or a moment to count from.
     maker: Option<Bound<'py, PyAny>>,
-    /// The class of spans, or the zone of moments.
+    /// The zone of moments; of times of a day in zones the module that makes these.
     other: Option<Bound<'py, PyAny>>,
 }
 
@@ -37,6 +43,9 @@ impl<'a, 'py> Converter<'a, 'py> {
         let (maker, other) = match array.data_type() {
             ArrowType::Decimal128(..) => (Some(find("decimal", "Decimal")?), None),
             ArrowType::Utf8 if of == DataType::Numeric => (Some(find("decimal", "Decimal")?), None),
+            ArrowType::Utf8 if of == DataType::TimeTz => {
+                (Some(find("datetime", "time")?), Some(py.import("datetime")?.into_any()))
+            }
             ArrowType::Date32 => (Some(find("datetime", "date")?.getattr("fromordinal")?), None),
             ArrowType::Timestamp(TimeUnit::Microsecond, zone) => {
                 let module = py.import("datetime")?;
@@ -83,6 +92,7 @@ impl<'a, 'py> Converter<'a, 'py> {
             ArrowType::Utf8 if self.of == DataType::Numeric => {
                 self.made(py, row, (array.as_string::<i32>().value(row),))
             }
+            ArrowType::Utf8 if self.of == DataType::TimeTz => self.time_in_zone(py, row),
             ArrowType::Utf8 => {
                 Ok(array.as_string::<i32>().value(row).into_pyobject(py)?.into_any())
             }
@@ -99,8 +109,8 @@ impl<'a, 'py> Converter<'a, 'py> {
             }
             ArrowType::Time64(_) => {
                 let micros = array.as_primitive::<Time64MicrosecondType>().value(row);
-                let (seconds, fraction) = (micros / 1_000_000, micros % 1_000_000);
-                self.made(py, row, (seconds / 3600, seconds / 60 % 60, seconds % 60, fraction))
+                let (hour, minute, second, fraction) = parts_of_day(micros);
+                self.made(py, row, (hour, minute, second, fraction))
             }
             ArrowType::Interval(_) => {
                 let it = array.as_primitive::<IntervalMonthDayNanoType>().value(row);
@@ -147,6 +157,16 @@ impl<'a, 'py> Converter<'a, 'py> {
             }
         });
         made.ok_or_else(|| self.unfit(py, row))
+    }
+
+    fn time_in_zone(&self, py: Python<'py>, row: usize) -> PyResult<Bound<'py, PyAny>> {
+        let text = self.array.as_string::<i32>().value(row);
+        let read = nodewise::text::time_in_zone(text);
+        let (Some(it), Some(module)) = (read, &self.other) else { return Err(self.unfit(py, row)) };
+        let span = module.getattr("timedelta")?.call1((0, it.ahead))?;
+        let zone = module.getattr("timezone")?.call1((span,))?;
+        let (hour, minute, second, fraction) = parts_of_day(it.micros);
+        self.made(py, row, (hour, minute, second, fraction, zone))
     }
 
     fn unfit(&self, py: Python<'py>, row: usize) -> PyErr {

@@ -77,6 +77,8 @@ class Statements(unittest.TestCase):
             ("TIMESTAMP '1969-12-31 23:59:59.999999'", datetime.datetime(1969, 12, 31, 23, 59, 59, 999999)),
             ("TIMESTAMPTZ '2024-07-01 12:00:00+02'", datetime.datetime(2024, 7, 1, 10, tzinfo=utc)),
             ("TIME '12:34:56.789'", datetime.time(12, 34, 56, 789000)),
+            ("TIMETZ '12:34:56.789-03:30'",
+             datetime.time(12, 34, 56, 789000, datetime.timezone(datetime.timedelta(hours=-3, minutes=-30)))),
             ("INTERVAL '1 day 2 hours'", datetime.timedelta(days=1, hours=2)),
             ("UUID '12345678-1234-5678-1234-567812345678'", uuid.UUID("12345678123456781234567812345678")),
             ("'\\x00ff'::BYTEA", b"\x00\xff"),
@@ -86,7 +88,7 @@ class Statements(unittest.TestCase):
                 self.assertEqual((found, type(found)), (value, type(value)))
 
     def test_what_python_has_no_place_for_is_an_error(self):
-        for sql in ["DATE '10000-01-01'", "TIMESTAMP '0044-03-15 00:00:00 BC'", "TIME '24:00'"]:
+        for sql in ["DATE '10000-01-01'", "TIMESTAMP '0044-03-15 00:00:00 BC'", "TIME '24:00'", "TIMETZ '24:00+00'"]:
             with self.subTest(sql=sql), self.assertRaises(nodewise.DataError):
                 self.con.execute(f"SELECT {sql}").fetchall()
 
@@ -101,6 +103,7 @@ class Statements(unittest.TestCase):
             None, True, False, 0, -1, 2**62, 10**30, 1.25, "text", "quote ' and ? and $1", "",
             decimal.Decimal("123.4500"), datetime.date(2024, 2, 29), datetime.datetime(2024, 2, 29, 1, 2, 3, 4),
             datetime.datetime(2024, 2, 29, 1, tzinfo=utc), datetime.time(1, 2, 3, 4),
+            datetime.time(1, 2, 3, 4, datetime.timezone(datetime.timedelta(hours=2))),
             datetime.timedelta(days=-1, seconds=5, microseconds=6), uuid.UUID(int=5), b"", b"\x00\xfe", bytearray(b"ab"),
             memoryview(b"cd"),
         ]:

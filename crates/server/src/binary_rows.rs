@@ -229,6 +229,7 @@ impl Column {
             | DataType::Integer
             | DataType::BigInt
             | DataType::Time
+            | DataType::TimeTz
             | DataType::Enum(_) => Self::Integer(Int64Builder::new()),
             DataType::Real => Self::Real(Float32Builder::new()),
             DataType::Double => Self::Double(Float64Builder::new()),

@@ -13,9 +13,9 @@ use bytes::{BufMut, BytesMut};
 
 use nodewise::text::Cells;
 use types::numeric::datetime;
-use types::{DataType as SqlType, Whole};
+use types::{DataType as SqlType, Whole, Zone};
 
-use crate::numeric_values::put_numeric;
+use crate::numeric_values::{put_numeric, put_written};
 
 /// Days from 1970, where we count from, to 2000, where PostgreSQL does.
 pub const EPOCH_DAYS: i32 = 10_957;
@@ -128,10 +128,31 @@ pub fn put_bytes(bytes: &[u8], out: &mut BytesMut) {
 pub const JSONB_VERSION: u8 = 1;
 
 /// Appends JSONB: its text behind a version.
-pub fn put_jsonb(text: &str, out: &mut BytesMut) {
+fn put_jsonb(text: &str, out: &mut BytesMut) {
     out.put_i32(text.len() as i32 + 1);
     out.put_u8(JSONB_VERSION);
     out.put_slice(text.as_bytes());
+}
+
+/// Appends a value, told by its text, behind its length.
+pub type PutText = fn(&str, &mut BytesMut);
+
+/// How values of a type that come as texts are sent; `None` of those that are sent as these texts.
+pub fn put_of(of: SqlType) -> Option<PutText> {
+    match of {
+        SqlType::Jsonb => Some(put_jsonb),
+        SqlType::Numeric => Some(put_written),
+        SqlType::TimeTz => Some(put_time_tz),
+        _ => None,
+    }
+}
+
+/// Appends a time of day in a zone, of which none is written otherwise than it is read.
+fn put_time_tz(text: &str, out: &mut BytesMut) {
+    match datetime::parse_time_tz(text, &Zone::utc()) {
+        Ok(it) => put_bytes(&it.sent(), out),
+        Err(_) => out.put_i32(-1),
+    }
 }
 
 /// Puts the number of bytes since a place there, which has four bytes for it; `without` of them do not count.

@@ -14,16 +14,14 @@ use nodewise::pg_types::wire_type;
 use types::array::Dimension;
 use types::structs::{StructType, is_nested};
 
-use crate::binary_values::{Binary, fill_length, put_bytes, put_jsonb};
-use crate::numeric_values::put_written;
+use crate::binary_values::{Binary, PutText, fill_length, put_bytes, put_of};
 
 /// A column of values in binary.
 pub enum Sent {
     /// Of types whose binary form is their text.
     Texts(StringArray),
-    Jsonb(StringArray),
-    /// Numbers of any scale.
-    Numeric(StringArray),
+    /// Of others that are at hand as texts.
+    Written(StringArray, PutText),
     Arrays(ArrayColumn),
     Records(RecordColumn),
     Others(ArrayRef, DataType),
@@ -36,8 +34,7 @@ impl Sent {
             DataType::Struct(row) if row.is_record() => {
                 Self::Records(RecordColumn::new(&texts, row)?)
             }
-            DataType::Jsonb => Self::Jsonb(texts),
-            DataType::Numeric => Self::Numeric(texts),
+            _ if let Some(put) = put_of(of) => Self::Written(texts, put),
             _ => match of.element() {
                 Some(element) if !is_nested(of) || is_row(element) => {
                     Self::Arrays(ArrayColumn::new(&texts, element)?)
@@ -56,7 +53,7 @@ impl Sent {
     /// Whether the value of a row is NULL.
     pub fn is_null(&self, row: usize) -> bool {
         match self {
-            Self::Texts(it) | Self::Jsonb(it) | Self::Numeric(it) => it.is_null(row),
+            Self::Texts(it) | Self::Written(it, _) => it.is_null(row),
             Self::Arrays(it) => it.is_null(row),
             Self::Records(it) => it.nulls[row],
             Self::Others(it, _) => it.is_null(row),
@@ -68,8 +65,7 @@ impl Sent {
         match self {
             _ if self.is_null(row) => out.put_i32(-1),
             Self::Texts(it) => put_bytes(it.value(row).as_bytes(), out),
-            Self::Jsonb(it) => put_jsonb(it.value(row), out),
-            Self::Numeric(it) => put_written(it.value(row), out),
+            Self::Written(it, put) => put(it.value(row), out),
             Self::Arrays(it) => it.put(row, text, out),
             Self::Records(it) => it.put(row, text, out),
             Self::Others(it, of) => Binary::new(it, Some(*of)).put(row, text, out),
@@ -124,8 +120,9 @@ impl ArrayColumn {
         let read_as = if rows || is_enum { DataType::Text } else { element };
         let (shapes, items) = nodewise::lists::items_of(texts, read_as).ok()?;
         let items = match element {
-            DataType::Jsonb => Sent::Jsonb(items.as_string_opt()?.clone()),
-            DataType::Numeric => Sent::Numeric(items.as_string_opt()?.clone()),
+            _ if let Some(put) = put_of(element) => {
+                Sent::Written(items.as_string_opt()?.clone(), put)
+            }
             _ if rows => Sent::of_texts(items.as_string_opt()?.clone(), element)?,
             _ => Sent::Others(items, element),
         };

@@ -3,7 +3,7 @@
 use nodewise::DataType;
 use nodewise::pg_types::{
     BOOL, BPCHAR, BYTEA, CHAR, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, INTERVAL, JSON, JSONB, NAME,
-    NUMERIC, OID, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, UNKNOWN, UUID, VARCHAR, element_of,
+    NUMERIC, OID, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, TIMETZ, UNKNOWN, UUID, VARCHAR, element_of,
 };
 use types::Whole;
 
@@ -32,6 +32,7 @@ pub fn declared(oid: u32) -> Option<Declared> {
         TIMESTAMP => DataType::Timestamp,
         TIMESTAMPTZ => DataType::TimestampTz,
         TIME => DataType::Time,
+        TIMETZ => DataType::TimeTz,
         INTERVAL => DataType::Interval,
         UUID => DataType::Uuid,
         BYTEA => DataType::Bytea,

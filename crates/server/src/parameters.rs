@@ -2,6 +2,7 @@
 
 use nodewise::{DataType, SqlError, SqlResult, SqlState, Value};
 use types::numeric::interval::Interval;
+use types::numeric::time_tz::TimeTz;
 use types::{Charset, Element, Zone, numeric};
 
 use crate::binary_values::JSONB_VERSION;
@@ -11,7 +12,7 @@ use crate::replies::Format;
 use crate::requests::violation;
 use nodewise::pg_types::{
     BOOL, BYTEA, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, INTERVAL, JSONB, NUMERIC, OID, TEXT, TIME,
-    TIMESTAMP, TIMESTAMPTZ, UUID, element_of,
+    TIMESTAMP, TIMESTAMPTZ, TIMETZ, UUID, element_of,
 };
 
 /// Days and microseconds from 1970 to 2000.
@@ -100,6 +101,10 @@ fn binary(bytes: &[u8], oid: u32, charset: Charset) -> SqlResult<Value> {
                 return Err(out_of_range());
             }
             numeric::cast(&Value::Integer(micros), DataType::Time, DataType::Text)?
+        }
+        TIMETZ => {
+            let held = Value::Integer(TimeTz::of_sent(fixed(bytes)?)?.held());
+            numeric::cast(&held, DataType::TimeTz, DataType::Text)?
         }
         INTERVAL => {
             let it = i128::from_be_bytes(fixed(bytes)?);

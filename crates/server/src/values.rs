@@ -9,9 +9,8 @@ use bytes::{BufMut, BytesMut};
 use nodewise::DataType as SqlType;
 use nodewise::text::Cells;
 
-use crate::binary_values::{Binary, fill_length, put_bytes, put_jsonb, put_printed};
+use crate::binary_values::{Binary, PutText, fill_length, put_bytes, put_of, put_printed};
 use crate::compound_values::{Sent, is_row};
-use crate::numeric_values::put_written;
 use crate::replies::Format;
 
 /// The columns of a batch, ready to be written row by row.
@@ -28,10 +27,8 @@ enum Column<'a> {
     Binary(&'a ArrayRef, Binary<'a>),
     /// Arrays and rows in binary.
     Sent(Sent),
-    /// JSONB in binary.
-    Jsonb(&'a StringArray),
-    /// Numbers of any scale in binary.
-    Numeric(&'a StringArray),
+    /// In binary what is at hand as texts.
+    Written(&'a StringArray, PutText),
 }
 
 impl<'a> RowWriter<'a> {
@@ -55,11 +52,10 @@ impl<'a> RowWriter<'a> {
                     Column::Sent,
                 )
             }
-            (Format::Binary, DataType::Utf8) if types.get(index) == Some(&SqlType::Jsonb) => {
-                Column::Jsonb(array.as_string())
-            }
-            (Format::Binary, DataType::Utf8) if types.get(index) == Some(&SqlType::Numeric) => {
-                Column::Numeric(array.as_string())
+            (Format::Binary, DataType::Utf8)
+                if let Some(put) = types.get(index).and_then(|it| put_of(*it)) =>
+            {
+                Column::Written(array.as_string(), put)
             }
             (_, DataType::Utf8) => Column::Text(array.as_string()),
             (Format::Text, DataType::Boolean) => Column::Truth(array.as_boolean()),
@@ -100,10 +96,8 @@ impl Column<'_> {
             Self::Binary(array, _) if array.is_null(row) => out.put_i32(-1),
             Self::Binary(_, it) => it.put(row, text, out),
             Self::Sent(it) => it.put(row, text, out),
-            Self::Jsonb(it) if it.is_null(row) => out.put_i32(-1),
-            Self::Jsonb(it) => put_jsonb(it.value(row), out),
-            Self::Numeric(it) if it.is_null(row) => out.put_i32(-1),
-            Self::Numeric(it) => put_written(it.value(row), out),
+            Self::Written(it, _) if it.is_null(row) => out.put_i32(-1),
+            Self::Written(it, put) => put(it.value(row), out),
         }
     }
 }

@@ -138,6 +138,30 @@ fn numbers_of_any_scale_come_in_binary() {
 }
 
 #[test]
+fn times_in_zones_come_in_binary() {
+    let server = Running::start();
+    let mut raw = Raw::connect(server.address);
+    raw.kinds(&query("CREATE TABLE n (a TIMETZ, b TIMETZ[]); CREATE TABLE m (LIKE n)"));
+    raw.kinds(&query(
+        "INSERT INTO n VALUES ('12:00+02', '{24:00+00,NULL}'), ('00:00:00.000001-15:59:59', '{}'), (NULL, NULL)",
+    ));
+    raw.send(&query("COPY n TO STDOUT (FORMAT binary)"));
+    let messages = raw.until_ready();
+    let all: Vec<&[u8]> = messages.iter().filter(|it| it.0 == b'd').map(|it| &it.1[..]).collect();
+    let copied = copy_in(&mut raw, "COPY m FROM STDIN (FORMAT binary)", &all.concat());
+    assert_eq!(copied[0].text(), "COPY 3");
+    let other = "SELECT count(*) FROM (SELECT * FROM n EXCEPT SELECT * FROM m) d";
+    assert!(raw.value(other).ends_with('0'));
+    // A zone of sixteen hours.
+    let mut far = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0\0\x02\0\0\0\x0c".to_vec();
+    far.extend([0; 8]);
+    far.extend((16 * 3600_i32).to_be_bytes());
+    far.extend([0xff; 6]);
+    let refused = copy_in(&mut raw, "COPY m FROM STDIN (FORMAT binary)", &far);
+    assert_eq!(error(&refused)[0], "22009");
+}
+
+#[test]
 fn what_is_wrong_is_told_with_its_line_and_leaves_nothing() {
     let server = Running::start();
     let mut raw = Raw::connect(server.address);

@@ -65,3 +65,30 @@ fn rows_of_tables_and_structs_of_names() {
     let (oid, text) = sent(&mut raw, "SELECT {'a': 1}", true);
     assert_eq!((oid, &text[..]), (25, &b"{'a': 1}"[..]));
 }
+
+#[test]
+fn times_in_zones_are_sent_as_postgres_sends_them() {
+    let server = Running::start();
+    let mut raw = Raw::connect(server.address);
+    // By timetz_send(..), array_send(..) and record_send(..) of PostgreSQL 18.
+    for (sql, oid, text, bytes) in [
+        ("SELECT timetz '12:34:56.789+02'", 1266, "12:34:56.789+02", "0000000a8be62608ffffe3e0"),
+        (
+            "SELECT array[timetz '00:00-15:59:59', null]",
+            1270,
+            "{00:00:00-15:59:59,NULL}",
+            "0000000100000001000004f200000002000000010000000c00000000000000000000e0ffffffffff",
+        ),
+        (
+            "SELECT row(timetz '24:00+00')",
+            2249,
+            "(24:00:00+00)",
+            "00000001000004f20000000c000000141dd7600000000000",
+        ),
+    ] {
+        let (found, said) = sent(&mut raw, sql, false);
+        assert_eq!((found, String::from_utf8(said).unwrap().as_str()), (oid, text), "{sql}");
+        let (found, said) = sent(&mut raw, sql, true);
+        assert_eq!((found, hex(&said).as_str()), (oid, bytes), "{sql}");
+    }
+}

@@ -14,10 +14,12 @@ use arrow_array::{
 use arrow_buffer::IntervalMonthDayNano;
 use arrow_schema::{DataType as ArrowType, Field, IntervalUnit, TimeUnit};
 use stdx::sync::Arc;
+use types::numeric::datetime::{self, DAY};
 use types::numeric::interval::Interval;
 use types::numeric::interval_text::{self, Fields};
 use types::numeric::number::{self, Number};
-use types::numeric::{bytes, datetime::DAY, errors, uuid};
+use types::numeric::time_tz::TimeTz;
+use types::numeric::{bytes, errors, uuid};
 use types::{DataType, EnumType, SqlError, SqlResult, SqlState, Zone};
 
 use crate::ColumnSchema;
@@ -32,8 +34,8 @@ pub fn field(name: &str, data_type: DataType, zone: Option<&Zone>) -> Field {
         DataType::Interval => ArrowType::Interval(IntervalUnit::MonthDayNano),
         DataType::Uuid => ArrowType::FixedSizeBinary(16),
         DataType::Bytea => ArrowType::Binary,
-        // A text: Arrow has no numbers that each have a scale of their own.
-        DataType::Enum(_) | DataType::Numeric => ArrowType::Utf8,
+        // Texts: Arrow has no numbers that each have a scale of their own, and no times of a day in a zone.
+        DataType::Enum(_) | DataType::Numeric | DataType::TimeTz => ArrowType::Utf8,
         other => crate::arrow_type(other),
     };
     let field = Field::new(name, arrow, true);
@@ -56,6 +58,19 @@ pub fn shown(array: &ArrayRef, data_type: DataType, field: &Field) -> ArrayRef {
         (DataType::Time, _) => {
             let held = array.as_primitive::<Int64Type>();
             Arc::new(held.reinterpret_cast::<Time64MicrosecondType>())
+        }
+        (DataType::TimeTz, _) => {
+            let held = array.as_primitive::<Int64Type>();
+            let mut out = StringBuilder::with_capacity(held.len(), held.len() * 12);
+            let mut text = String::new();
+            for held in held {
+                text.clear();
+                out.append_option(held.map(|it| {
+                    TimeTz::of_held(it).format(&mut text);
+                    &text
+                }));
+            }
+            Arc::new(out.finish())
         }
         (DataType::Interval, _) => {
             let held = array.as_primitive::<Decimal128Type>();
@@ -132,6 +147,7 @@ pub(crate) fn held(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<ArrayRe
             Some(array.clone())
         }
         (DataType::Time, _) => times(array, column)?,
+        (DataType::TimeTz, _) => times_in_zones(array, column)?,
         (DataType::Interval, _) => intervals(array, column)?,
         (DataType::Uuid | DataType::Bytea, _) => texts(array, data_type),
         _ => None,
@@ -264,6 +280,36 @@ fn times(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<Option<ArrayRef>>
     };
     let wrong = times.iter().flatten().any(|it| !(0..=DAY).contains(&it));
     if wrong { Err(errors::out_of_range(column.data_type)) } else { Ok(Some(Arc::new(times))) }
+}
+
+/// Times of a day from texts that each name their zone: no session is asked here, which may have one.
+fn times_in_zones(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<Option<ArrayRef>> {
+    let texts = match array.data_type() {
+        ArrowType::Utf8 => array.clone(),
+        ArrowType::LargeUtf8 | ArrowType::Utf8View | ArrowType::Dictionary(..) => {
+            match arrow_cast::cast(array, &ArrowType::Utf8) {
+                Ok(texts) => texts,
+                Err(_) => return Ok(None),
+            }
+        }
+        _ => return Ok(None),
+    };
+    let read = |text: &str| {
+        let time = match datetime::names_clocks(text) {
+            true => datetime::parse_time_tz(text, &Zone::utc()).map(TimeTz::held),
+            false => {
+                let message = format!("the time of a day \"{text}\" names no zone");
+                Err(SqlError::new(SqlState::INVALID_DATETIME, message))
+            }
+        };
+        let named = |it: SqlError| SqlError {
+            message: format!("{}, in column \"{}\"", it.message, column.name),
+            ..it
+        };
+        time.map_err(named)
+    };
+    let times = texts.as_string::<i32>().iter().map(|it| it.map(read).transpose());
+    Ok(Some(Arc::new(times.collect::<SqlResult<Int64Array>>()?)))
 }
 
 /// Intervals from those of Arrow that have all parts, or from texts. (Readers of Parquet leave months out.)

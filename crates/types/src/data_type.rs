@@ -40,6 +40,8 @@ pub enum DataType {
     TimestampTz,
     /// A time of day, in microseconds from midnight; 24:00 is one.
     Time,
+    /// A time of day by clocks some way from UTC. Held as one number ([`crate::numeric::time_tz`]).
+    TimeTz,
     /// A span of months, days and microseconds ([`crate::numeric::interval::Interval`]).
     Interval,
     /// 128 bits that name something. Held as the 36 characters that it is written with.
@@ -84,7 +86,7 @@ impl DataType {
     pub fn stored(self) -> Self {
         match self {
             Self::TimestampTz => Self::Timestamp,
-            Self::Time => Self::BigInt,
+            Self::Time | Self::TimeTz => Self::BigInt,
             Self::Interval => Self::Decimal { precision: 38, scale: 0 },
             Self::Uuid | Self::Bytea | Self::Json | Self::Jsonb | Self::Numeric => Self::Text,
             Self::Array(_) | Self::Struct(_) | Self::Map(_) => Self::Text,
@@ -201,6 +203,7 @@ impl fmt::Display for DataType {
             Self::Timestamp => f.write_str("TIMESTAMP"),
             Self::TimestampTz => f.write_str("TIMESTAMPTZ"),
             Self::Time => f.write_str("TIME"),
+            Self::TimeTz => f.write_str("TIMETZ"),
             Self::Interval => f.write_str("INTERVAL"),
             Self::Uuid => f.write_str("UUID"),
             Self::Bytea => f.write_str("BYTEA"),
@@ -312,6 +315,7 @@ elements! {
     Timestamp,
     TimestampTz,
     Time,
+    TimeTz,
     Interval,
     Uuid,
     Bytea,

@@ -202,7 +202,7 @@ impl Styles {
     /// Whether a text may be read as another value of a type than usual.
     pub fn reads(self, to: DataType) -> bool {
         match to {
-            DataType::Date | DataType::Timestamp | DataType::TimestampTz => {
+            DataType::Date | DataType::Timestamp | DataType::TimestampTz | DataType::TimeTz => {
                 self.order != DateOrder::Mdy
             }
             DataType::Interval => self.intervals == IntervalForm::Standard,

@@ -41,6 +41,13 @@ const ABBREVIATIONS: [(&str, i32); 15] = [
     ("jst", 9),
 ];
 
+/// Abbreviations that are names of IANA's, too, with their hours ahead of UTC: beside a time the one, and of the zone of a session
+/// the other, whose clocks are turned.
+const BOTH: [(&str, i32); 7] =
+    [("cet", 1), ("eet", 2), ("est", -5), ("hst", -10), ("met", 1), ("mst", -7), ("wet", 0)];
+/// What stands before one of these that is IANA's.
+const OF_IANA: char = ':';
+
 /// Abbreviations that have stood for other distances at other times: those of a zone.
 const HISTORIC: [(&str, &str); 1] = [("msk", "Europe/Moscow")];
 
@@ -50,6 +57,8 @@ pub struct Zone {
     name: Arc<str>,
     rules: TimeZone,
     styles: Styles,
+    /// The moment at which its session asks, in microseconds from 1970-01-01 UTC.
+    now: i64,
 }
 
 impl Default for Zone {
@@ -71,12 +80,33 @@ impl Zone {
     }
 
     fn of(name: &str, rules: TimeZone) -> Self {
-        Self { name: name.into(), rules, styles: Styles::default() }
+        Self { name: name.into(), rules, styles: Styles::default(), now: 0 }
     }
 
     /// The same zone, in a session of some styles.
     pub fn with_styles(self, styles: Styles) -> Self {
         Self { styles, ..self }
+    }
+
+    /// The same zone, in a session whose transaction began at a moment.
+    pub fn with_now(self, now: i64) -> Self {
+        Self { now, ..self }
+    }
+
+    /// The day that its clocks show at the moment at which its session asks: that of a time of day in a zone, where none is said.
+    pub fn today(&self) -> i64 {
+        self.local(self.now).unwrap_or(self.now).div_euclid(DAY)
+    }
+
+    /// Whether its clocks are as far from UTC at all times.
+    pub fn is_fixed(&self) -> bool {
+        self.rules.to_fixed_offset().is_ok()
+            || self.rules.following(Timestamp::MIN).next().is_none()
+    }
+
+    /// Whether it goes by an abbreviation, which means what it does today where no day is said.
+    pub fn is_abbreviation(&self) -> bool {
+        HISTORIC.iter().any(|it| it.0.eq_ignore_ascii_case(&self.name))
     }
 
     /// How times are written and read in its session.
@@ -104,7 +134,11 @@ impl Zone {
         if name.eq_ignore_ascii_case("utc") {
             return Some(Self::utc());
         }
-        if let Some((_, hours)) = ABBREVIATIONS.iter().find(|it| it.0.eq_ignore_ascii_case(name)) {
+        if let Some(zone) = name.strip_prefix(OF_IANA) {
+            return Self::of_both(zone);
+        }
+        let mut abbreviations = ABBREVIATIONS.iter().chain(&BOTH);
+        if let Some((_, hours)) = abbreviations.find(|it| it.0.eq_ignore_ascii_case(name)) {
             let fixed = Self::fixed(i64::from(*hours) * 3_600)?;
             return Some(Self { name: name.to_uppercase().into(), ..fixed });
         }
@@ -136,7 +170,23 @@ impl Zone {
             let hours = text.trim().parse::<f64>().ok().filter(|it| it.is_finite())?;
             Self::fixed((hours * 3_600.0) as i64)
         };
-        Self::find(text.trim()).or_else(hours).map_or_else(|| Self::of_value(text.trim()), Ok)
+        let found = Self::of_both(text.trim()).or_else(|| Self::find(text.trim()));
+        found.or_else(hours).map_or_else(|| Self::of_value(text.trim()), Ok)
+    }
+
+    /// The zone of IANA's of a name that is an abbreviation, too.
+    fn of_both(name: &str) -> Option<Self> {
+        let (name, _) = BOTH.iter().find(|it| it.0.eq_ignore_ascii_case(name))?;
+        Some(Self::of(&name.to_uppercase(), TimeZone::get(name).ok()?))
+    }
+
+    /// The name by which [`Self::of_value`] finds it.
+    pub fn value_name(&self) -> String {
+        let is_both = BOTH.iter().any(|it| it.0.eq_ignore_ascii_case(&self.name));
+        match is_both && self.rules.iana_name().is_some() {
+            true => format!("{OF_IANA}{}", self.name),
+            false => self.name.to_string(),
+        }
     }
 
     /// The zone that a value names, as that of `AT TIME ZONE`: as [`Self::find`], or hours, minutes and seconds, which POSIX
@@ -153,10 +203,18 @@ impl Zone {
     /// # Errors
     /// 22023 for what is none.
     pub fn of_time(text: &str) -> SqlResult<Self> {
-        let signed =
-            if text.starts_with(['+', '-']) { text.to_owned() } else { format!("+{text}") };
-        let ahead = || Self::of_arrow_name(&signed);
-        Self::find(text).or_else(ahead).ok_or_else(|| unknown(text))
+        let invalid = |message| SqlError::new(SqlState::INVALID_PARAMETER, message);
+        if text.starts_with(|it: char| it.is_ascii_digit()) {
+            let message = format!("invalid input syntax for type numeric time zone: \"{text}\"");
+            let hint = "Numeric time zones must have \"-\" or \"+\" as first character.";
+            return Err(invalid(message).with_hint(hint));
+        }
+        if is_offset(text) {
+            let ahead = offset(text).and_then(Self::fixed);
+            return ahead
+                .ok_or_else(|| invalid(format!("numeric time zone \"{text}\" out of range")));
+        }
+        Self::find(text).ok_or_else(|| unknown(text))
     }
 
     /// The zone of a name of Arrow's: as [`Self::find`], or a distance ahead of UTC.
@@ -167,7 +225,7 @@ impl Zone {
         };
         match name.starts_with(['+', '-']) {
             true => west(&turned),
-            false => Self::find(name),
+            false => Self::of_both(name).or_else(|| Self::find(name)),
         }
     }
 
@@ -225,8 +283,8 @@ impl Zone {
         }
     }
 
-    /// Seconds that clocks that show a time are ahead of UTC.
-    fn ahead_of_local(&self, local: i64) -> i64 {
+    /// Seconds that its clocks are ahead of UTC when they show a time.
+    pub fn ahead_of_local(&self, local: i64) -> i64 {
         let within = known(local);
         let (days, of_day) = (within.div_euclid(DAY), within.rem_euclid(DAY) / SECOND);
         let (year, month, day) = civil_from_days(days);
@@ -248,6 +306,32 @@ impl Zone {
         };
         offset.seconds().into()
     }
+}
+
+/// Whether a text spells a distance from UTC: a sign, hours, minutes and seconds.
+pub(crate) fn is_offset(text: &str) -> bool {
+    let digits = |it: &str| (1..=4).contains(&it.len()) && it.bytes().all(|it| it.is_ascii_digit());
+    let Some(distance) = text.strip_prefix(['+', '-']) else { return false };
+    let mut parts = distance.split(':');
+    parts.clone().count() <= 3 && parts.all(digits)
+}
+
+/// The seconds ahead of UTC that such a text spells: `+02`, `-0330`, `+05:30:15`. `None` from sixteen hours on.
+pub(crate) fn offset(text: &str) -> Option<i64> {
+    let distance = text.get(1..)?;
+    let mut parts = [0; 3];
+    for (part, digits) in parts.iter_mut().zip(distance.split(':')) {
+        *part = digits.parse::<i64>().ok()?;
+    }
+    if !distance.contains(':') && distance.len() > 2 {
+        parts = [parts[0] / 100, parts[0] % 100, 0];
+    }
+    let [hours, minutes, seconds] = parts;
+    if hours > 15 || minutes > 59 || seconds > 59 {
+        return None;
+    }
+    let seconds = (hours * 60 + minutes) * 60 + seconds;
+    Some(if text.starts_with('-') { -seconds } else { seconds })
 }
 
 /// A zone that is so many hours, minutes and seconds to the west.
@@ -305,6 +389,19 @@ mod tests {
     fn zones_have_several_kinds_of_names() {
         let ahead = |name| Zone::named(name).map(|it| it.ahead_at(0));
         assert_eq!(ahead("PST"), Ok(-8 * 3600));
+        // In July IANA's clocks are turned, and the abbreviation is what it says.
+        let july = 1_720_000_000_000_000;
+        let cet = Zone::named("cet").unwrap();
+        assert_eq!(cet.ahead_at(july), 7_200);
+        assert_eq!(Zone::find("CET").map(|it| it.ahead_at(july)), Some(3_600));
+        assert_eq!(Zone::of_value(&cet.value_name()).map(|it| it.ahead_at(july)), Ok(7_200));
+        let of_time = |name| Zone::of_time(name).map(|it| it.ahead_at(0)).map_err(|it| it.state.0);
+        assert_eq!(of_time("-0330"), Ok(-12_600));
+        assert_eq!(of_time("+15:59:59"), Ok(57_599));
+        assert_eq!(of_time("EST"), Ok(-5 * 3600));
+        for wrong in ["2", "+16", "+2:61", "+2x", "+", "Mars/Olympus"] {
+            assert_eq!(of_time(wrong), Err("22023"), "{wrong}");
+        }
         assert_eq!(ahead("-3.5"), Ok(-12_600));
         assert_eq!(ahead("+03:30"), Ok(-12_600));
         assert_eq!(ahead("<-03:30>+03:30"), Ok(-12_600));

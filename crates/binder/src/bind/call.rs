@@ -482,7 +482,8 @@ fn of_the_time(name: &str) -> Option<Function> {
     Some(match name {
         "current_timestamp" => Function::Now,
         "localtimestamp" => Function::LocalTimestamp,
-        "current_time" | "localtime" => Function::LocalTime,
+        "localtime" => Function::LocalTime,
+        "current_time" => Function::CurrentTime,
         _ => return None,
     })
 }

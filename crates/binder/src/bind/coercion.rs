@@ -19,6 +19,7 @@ pub(super) fn name_of(data_type: DataType) -> String {
         DataType::Timestamp => "timestamp without time zone".to_owned(),
         DataType::TimestampTz => "timestamp with time zone".to_owned(),
         DataType::Time => "time without time zone".to_owned(),
+        DataType::TimeTz => "time with time zone".to_owned(),
         DataType::Char(_) | DataType::Bpchar => "character".to_owned(),
         DataType::Varchar(_) => "character varying".to_owned(),
         DataType::Enum(it) => it.to_string(),
@@ -124,6 +125,11 @@ impl Binder<'_> {
     ) -> SqlResult<Value> {
         if let (DataType::TimestampTz, Value::Text(text)) = (to, value)
             && !numeric::datetime::names_zone(text)
+        {
+            self.is_stable = false;
+        }
+        if let (DataType::TimeTz, Value::Text(text)) = (to, value)
+            && !numeric::datetime::names_clocks(text)
         {
             self.is_stable = false;
         }

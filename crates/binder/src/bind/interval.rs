@@ -97,7 +97,7 @@ impl<'a> Binder<'a> {
                 let arguments = vec![value, Expr::literal(last, DataType::Text), digits];
                 self.fold_call(Function::FitInterval, arguments, to)
             }
-            DataType::Timestamp | DataType::TimestampTz | DataType::Time => {
+            DataType::Timestamp | DataType::TimestampTz | DataType::Time | DataType::TimeTz => {
                 self.fold_call(Function::FitTime, vec![value, digits], to)
             }
             _ => Ok(value),

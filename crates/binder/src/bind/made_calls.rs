@@ -88,6 +88,7 @@ impl<'a> Binder<'a> {
                             | DataType::TimestampTz
                             | DataType::Interval
                             | DataType::Time
+                            | DataType::TimeTz
                     ) =>
             {
                 let field = match name {

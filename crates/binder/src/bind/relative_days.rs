@@ -4,6 +4,7 @@
 //! moment, and the text is read as any other.
 
 use types::numeric::format;
+use types::numeric::time_tz::TimeTz;
 use types::{DataType, Styles, Zone};
 
 /// Microseconds of a day.
@@ -12,7 +13,7 @@ const DAY: i64 = 86_400_000_000;
 /// A text in which such a word stands for the day that it means, at a moment (microseconds from 1970-01-01, UTC) in a zone;
 /// `None` of a text without one.
 pub(super) fn absolute(text: &str, to: DataType, moment: i64, zone: &Zone) -> Option<String> {
-    let is_time = to == DataType::Time;
+    let is_time = matches!(to, DataType::Time | DataType::TimeTz);
     if !is_time && !matches!(to, DataType::Date | DataType::Timestamp | DataType::TimestampTz) {
         return None;
     }
@@ -33,6 +34,9 @@ pub(super) fn absolute(text: &str, to: DataType, moment: i64, zone: &Zone) -> Op
         Some(_) if is_time => return None,
         Some(away) => {
             format::date(local.div_euclid(DAY) + away, Styles::default(), &mut said);
+        }
+        None if to == DataType::TimeTz => {
+            TimeTz::new(local.rem_euclid(DAY), zone.ahead_at(moment)).ok()?.format(&mut said);
         }
         None if is_time => format::number(local.rem_euclid(DAY).into(), to, &mut said),
         // A moment is told with its distance to UTC, so that it is one also where clocks are put back.
@@ -76,6 +80,7 @@ mod tests {
         assert_eq!(said("now", DataType::Timestamp).as_deref(), Some("2024-02-29 23:00:00"));
         assert_eq!(said("now", DataType::TimestampTz).as_deref(), Some("2024-02-29 23:00:00+00"));
         assert_eq!(said("now", DataType::Time).as_deref(), Some("23:00:00"));
+        assert_eq!(said("now", DataType::TimeTz).as_deref(), Some("23:00:00+00"));
         assert_eq!(said("today", DataType::Time), None);
         assert_eq!(said("today", DataType::Text), None);
         assert_eq!(said("todays", DataType::Date), None);

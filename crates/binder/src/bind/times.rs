@@ -11,7 +11,7 @@ use super::Binder;
 use super::coercion::fold_cast;
 use super::errors::{at, unsupported};
 
-use DataType::{Date, Interval, Null, Time, Timestamp, TimestampTz};
+use DataType::{Date, Interval, Null, Time, TimeTz, Timestamp, TimestampTz};
 
 /// Whether a type is of points of time.
 pub(super) fn is_moment(it: DataType) -> bool {
@@ -33,6 +33,8 @@ pub(super) fn is_finite(moment: Expr) -> Expr {
 fn decided(operator: BinaryOperator, a: DataType, b: DataType) -> (DataType, DataType) {
     use BinaryOperator::{Add, Divide, Multiply, Subtract};
     match (operator, a, b) {
+        // Of two times in zones there is no difference; what is added may be a day, too.
+        (Subtract, TimeTz, Null) => (TimeTz, Interval),
         (Subtract, it @ (Timestamp | TimestampTz | Time | Interval), Null) => (it, it),
         (Subtract, Null, it @ (Timestamp | TimestampTz | Time | Interval)) => (it, it),
         (Add, it @ (Timestamp | TimestampTz | Time | Interval), Null) => (it, Interval),
@@ -43,11 +45,29 @@ fn decided(operator: BinaryOperator, a: DataType, b: DataType) -> (DataType, Dat
     }
 }
 
+/// What of the distance of a zone from UTC a field tells.
+#[derive(Clone, Copy)]
+enum ZoneUnit {
+    Whole,
+    Hour,
+    Minute,
+}
+
+/// The unit of a field of a zone; `None` of another field.
+fn zone_unit(field: &str) -> Option<ZoneUnit> {
+    match field {
+        "timezone" => Some(ZoneUnit::Whole),
+        "timezone_h" | "timezone_hour" => Some(ZoneUnit::Hour),
+        "timezone_m" | "timezone_minute" => Some(ZoneUnit::Minute),
+        _ => None,
+    }
+}
+
 impl<'a> Binder<'a> {
     /// The name of the session's time zone, as a constant; a plan with it is one of that zone.
     pub(super) fn session_zone(&mut self) -> Expr {
         self.is_stable = false;
-        zone(self.environment.session.zone().name())
+        zone(&self.environment.session.zone().value_name())
     }
 
     /// An operator on a point of time, a time of day or an interval; `None` for operands of other types, and where there is no
@@ -61,7 +81,8 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Option<Expr>> {
         use BinaryOperator::{Add, Divide, Multiply, Subtract};
         let types = (left.data_type, right.data_type);
-        let is_known = |it: DataType| matches!(it, Timestamp | TimestampTz | Time | Interval);
+        let is_known =
+            |it: DataType| matches!(it, Timestamp | TimestampTz | Time | TimeTz | Interval);
         if !is_known(types.0) && !is_known(types.1) {
             return Ok(None);
         }
@@ -89,6 +110,24 @@ impl<'a> Binder<'a> {
             (Subtract, Time, Interval) => {
                 let back = self.negated_interval(right)?;
                 self.fold_call(Function::AddToTime, vec![left, back], Time)?
+            }
+            (Add, Date, TimeTz) => {
+                self.fold_call(Function::MomentOfTimeTz, vec![left, right], TimestampTz)?
+            }
+            (Add, TimeTz, Date) => {
+                self.fold_call(Function::MomentOfTimeTz, vec![right, left], TimestampTz)?
+            }
+            (Add, TimeTz, Time | Interval) => {
+                let right = fold_cast(right, Interval);
+                self.fold_call(Function::AddToTimeTz, vec![left, right], TimeTz)?
+            }
+            (Add, Time | Interval, TimeTz) => {
+                let left = fold_cast(left, Interval);
+                self.fold_call(Function::AddToTimeTz, vec![right, left], TimeTz)?
+            }
+            (Subtract, TimeTz, Time | Interval) => {
+                let back = self.negated_interval(fold_cast(right, Interval))?;
+                self.fold_call(Function::AddToTimeTz, vec![left, back], TimeTz)?
             }
             (Subtract, Time, Time) => {
                 let back = self.negated_interval(fold_cast(right, Interval))?;
@@ -160,6 +199,26 @@ impl<'a> Binder<'a> {
             _ => moment,
         };
         self.invoke(Function::Timezone, vec![zone, moment], whole)
+    }
+
+    /// `timezone` of a zone that is an interval, or of a time of day; the arguments come back where neither is.
+    fn timezone(
+        &mut self,
+        mut arguments: Vec<Expr>,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Result<Expr, Vec<Expr>>> {
+        let [zone, time] = &mut arguments[..] else { return Ok(Err(arguments)) };
+        if zone.data_type == Interval {
+            let name = self.invoke(Function::ZoneOfInterval, vec![zone.clone()], whole)?;
+            let arguments = vec![name, time.clone()];
+            return self.invoke(Function::Timezone, arguments, whole).map(Ok);
+        }
+        if !matches!(time.data_type, Time | TimeTz) {
+            return Ok(Err(arguments));
+        }
+        let now = self.invoke(Function::Now, Vec::new(), whole)?;
+        arguments.push(now);
+        self.invoke(Function::TimezoneOfTimeTz, arguments, whole).map(Ok)
     }
 
     /// `(a, b) OVERLAPS (c, d)`: whether two spans of time have a point in common, each of two ends in any order, or of a
@@ -247,6 +306,17 @@ impl<'a> Binder<'a> {
         if function == Function::DateTrunc && of_date && (2..=3).contains(&arguments.len()) {
             return self.truncated_date(arguments, whole).map(Ok);
         }
+        let of_time = arguments.get(1).is_some_and(|it| it.data_type == TimeTz);
+        match function {
+            Function::Timezone => return self.timezone(arguments, whole),
+            Function::Extract if of_time => {
+                return self.invoke(Function::ExtractOfTimeTz, arguments, whole).map(Ok);
+            }
+            Function::DatePart if of_time => {
+                return self.invoke(Function::DatePartOfTimeTz, arguments, whole).map(Ok);
+            }
+            _ => {}
+        }
         let Some(place) = arguments.iter().position(|it| it.data_type == TimestampTz) else {
             return Ok(Err(arguments));
         };
@@ -260,10 +330,10 @@ impl<'a> Binder<'a> {
                     _ => String::new(),
                 };
                 let moment = arguments[1].clone();
-                let of_zone = field == "timezone";
+                let unit = zone_unit(&field);
                 let clocks = if field == "epoch" { zone("UTC") } else { self.session_zone() };
                 arguments[1] = self.shown_in(clocks, moment.clone())?;
-                if of_zone {
+                if let Some(unit) = unit {
                     let utc = self.shown_in(zone("UTC"), moment)?;
                     let both = vec![arguments[1].clone(), utc];
                     arguments[1] = self.fold_call(Function::MomentsBetween, both, Interval)?;
@@ -272,7 +342,8 @@ impl<'a> Binder<'a> {
                     let whole = DataType::Decimal { precision: 10, scale: 0 };
                     let wanted =
                         if seconds.data_type.is_float() { DataType::Double } else { whole };
-                    return Ok(Ok(fold_cast(seconds, wanted)));
+                    let distance = self.in_unit(fold_cast(seconds, DataType::Integer), unit)?;
+                    return Ok(Ok(fold_cast(distance, wanted)));
                 }
                 self.invoke(function, arguments, whole).map(Ok)
             }
@@ -301,6 +372,21 @@ impl<'a> Binder<'a> {
             }
             _ => Ok(Err(arguments)),
         }
+    }
+
+    /// A distance from UTC in seconds, or its hours or minutes.
+    fn in_unit(&mut self, seconds: Expr, unit: ZoneUnit) -> SqlResult<Expr> {
+        use BinaryOperator::{Divide, Modulo};
+        let steps: &[(BinaryOperator, i64)] = match unit {
+            ZoneUnit::Whole => &[],
+            ZoneUnit::Hour => &[(Divide, 3_600)],
+            ZoneUnit::Minute => &[(Divide, 60), (Modulo, 60)],
+        };
+        steps.iter().try_fold(seconds, |distance, (operator, by)| {
+            let by = Expr::literal(Value::Integer(*by), DataType::Integer);
+            let made = self.calculate(*operator, distance, by);
+            made.unwrap_or_else(|| Err(SqlError::internal("seconds are no numbers")))
+        })
     }
 
     /// The beginning of a part of time that the midnight of a day is in.

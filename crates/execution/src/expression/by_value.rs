@@ -42,7 +42,8 @@ fn conversion(operand: Node, to: DataType, zone: Option<&Zone>, tries: bool) -> 
     };
     let facts = Facts::of([&operand]).or_fallible(true);
     // An infinite point of time is at no time of a day.
-    let may_have_none = to == DataType::Time && from.stored() == DataType::Timestamp;
+    let may_have_none =
+        matches!(to, DataType::Time | DataType::TimeTz) && from.stored() == DataType::Timestamp;
     let shape = ColumnShape::computed(to, facts.nullable || tries || may_have_none);
     Ok(Node::new(shape.clone(), facts, Converted { operand, shape, zone, tries }))
 }

@@ -208,7 +208,7 @@ impl Session {
     ) -> SqlResult<Answer> {
         let paths = files::expand(path)?;
         let columns = columns_of(old, targets, text)?;
-        let format = format_of(old, targets, text, self.settings.client.zone());
+        let format = format_of(old, targets, text, self.zone());
         let team = self.load_team(cancel);
         let progress = LoadProgress::new(&*self.progress, path);
         let stop = || execution::is_ended(cancel);
@@ -253,7 +253,7 @@ impl Session {
             compression: json.compression,
             on_error: json.on_error,
             is_lenient: false,
-            zone: self.settings.client.zone(),
+            zone: self.zone(),
         };
         let team = self.load_team(cancel);
         let progress = LoadProgress::new(&*self.progress, path);

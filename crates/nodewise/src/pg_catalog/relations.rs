@@ -405,9 +405,13 @@ pub(super) fn type_names(session: &Session) -> Vec<(i64, Option<i64>, String)> {
             }
         }
     }
-    for data_type in
-        [DataType::Timestamp, DataType::TimestampTz, DataType::Time, DataType::Interval]
-    {
+    for data_type in [
+        DataType::Timestamp,
+        DataType::TimestampTz,
+        DataType::Time,
+        DataType::TimeTz,
+        DataType::Interval,
+    ] {
         let (oid, of_interval) = (wire_type(data_type).oid, data_type == DataType::Interval);
         let named = Fields::all(of_interval).into_iter().map(|it| {
             let modifier = it.modifier(of_interval);

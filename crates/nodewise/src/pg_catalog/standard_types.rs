@@ -17,9 +17,11 @@ pub(super) fn sizes(of: DataType) -> (Option<i64>, Option<i64>) {
     };
     let moment = match of {
         DataType::Date => Some(0),
-        DataType::Timestamp | DataType::TimestampTz | DataType::Time | DataType::Interval => {
-            Some(6)
-        }
+        DataType::Timestamp
+        | DataType::TimestampTz
+        | DataType::Time
+        | DataType::TimeTz
+        | DataType::Interval => Some(6),
         _ => None,
     };
     (length, moment)

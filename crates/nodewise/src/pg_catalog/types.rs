@@ -52,6 +52,7 @@ pub(super) const TYPES: &[PgType] = &[
     pg_type((1114, "timestamp", 8), "D", "timestamp_", "timestamp without time zone"),
     pg_type((1184, "timestamptz", 8), "D", "timestamptz_", "timestamp with time zone"),
     pg_type((1186, "interval", 16), "T", "interval_", "interval"),
+    pg_type((1266, "timetz", 12), "D", "timetz_", "time with time zone"),
     pg_type((1700, "numeric", -1), "N", "numeric_", "numeric"),
     pg_type((2249, "record", -1), "P", "record_", "record"),
     pg_type((2950, "uuid", 16), "U", "uuid_", "uuid"),

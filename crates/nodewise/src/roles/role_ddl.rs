@@ -197,7 +197,7 @@ impl Session {
         if text.trim().eq_ignore_ascii_case("infinity") {
             return Ok(None);
         }
-        let zone = self.settings.client.zone();
+        let zone = self.zone();
         let text = Value::Text(text.into());
         let value = types::numeric::cast_in(&text, DataType::Text, DataType::TimestampTz, &zone)?;
         match value {

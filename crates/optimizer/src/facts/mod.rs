@@ -175,6 +175,7 @@ pub fn equality_chains(left: DataType, right: DataType) -> bool {
         DataType::Struct(_) | DataType::Map(_) => 16,
         DataType::Enum(_) => 17,
         DataType::Numeric => 18,
+        DataType::TimeTz => 19,
     };
     kind(left) == kind(right)
 }

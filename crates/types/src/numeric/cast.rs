@@ -8,6 +8,7 @@ use super::errors::{
 use super::interval::Interval;
 use super::interval_text::{self, Fields};
 use super::number::{self, Number};
+use super::time_tz::TimeTz;
 use super::types::{is_assignable, is_castable};
 use super::{bytes, datetime, decimal, float, format, spelling, uuid};
 use crate::{DataType, SqlError, SqlResult, Styles, Value, Zone, array, json, structs};
@@ -97,12 +98,27 @@ fn cast_with(
     }
     let from = from.plain();
     match (source(value, from), value) {
+        (DataType::TimestampTz, Value::Timestamp(it)) if to == DataType::TimeTz => {
+            // At no time of a day.
+            if datetime::is_infinite(*it) {
+                return Ok(Value::Null);
+            }
+            let of_day = it.rem_euclid(datetime::DAY);
+            Ok(Value::Integer(TimeTz::at(of_day, zone.ahead_at(*it))?.held()))
+        }
         (DataType::TimestampTz, Value::Timestamp(it)) if to != DataType::TimestampTz => {
             let local = zone.local(*it).ok_or_else(|| out_of_range(DataType::Timestamp))?;
             converted(&Value::Timestamp(local), DataType::Timestamp, to)
         }
         (_, Value::Text(it)) if to == DataType::TimestampTz => {
             Ok(Value::Timestamp(datetime::parse_moment(it, zone)?))
+        }
+        (_, Value::Text(it)) if to == DataType::TimeTz => {
+            Ok(Value::Integer(datetime::parse_time_tz(it, zone)?.held()))
+        }
+        (DataType::Time, Value::Integer(it)) if to == DataType::TimeTz => {
+            let ahead = zone.ahead_of_local(zone.today() * datetime::DAY + it);
+            Ok(Value::Integer(TimeTz::new(*it, ahead)?.held()))
         }
         (DataType::Date | DataType::Timestamp, _) if to == DataType::TimestampTz => {
             let Value::Timestamp(local) = cast(value, from, DataType::Timestamp)? else {
@@ -232,6 +248,9 @@ fn converted(value: &Value, from: DataType, to: DataType) -> SqlResult<Value> {
         (Value::Text(it), _) => parse(it, to),
         (Value::Integer(_), DataType::Enum(_)) => parse(&text_of(value, from, &Zone::utc())?, to),
         (Value::Integer(it), DataType::Bytea) => Ok(bytes_of_number(*it, from)),
+        (Value::Integer(it), DataType::Time) if from == DataType::TimeTz => {
+            Ok(Value::Integer(TimeTz::of_held(*it).micros))
+        }
         (Value::Integer(it), DataType::Interval) => Ok(held_interval(Interval::new(0, 0, *it)?)),
         (Value::Decimal { unscaled, .. }, DataType::Time) if from == DataType::Interval => {
             Ok(Value::Integer(Interval::of_held(*unscaled).micros.rem_euclid(datetime::DAY)))

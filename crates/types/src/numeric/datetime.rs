@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 pub use super::datetime_text::{
-    names_zone, parse_date, parse_date_in, parse_moment, parse_time, parse_timestamp,
-    parse_timestamp_in,
+    names_clocks, names_zone, parse_date, parse_date_in, parse_moment, parse_time, parse_time_tz,
+    parse_timestamp, parse_timestamp_in,
 };
 pub use super::infinite::{INFINITE_DAYS, INFINITE_MICROS, is_infinite, is_infinite_day};
 use crate::value::civil_from_days;

@@ -16,8 +16,9 @@ use super::errors::{
     field_out_of_order, field_out_of_range, invalid_text, text_out_of_range, zone_out_of_range,
 };
 use super::spelling::trimmed;
+use super::time_tz::TimeTz;
 use crate::styles::DateOrder;
-use crate::zone::Zone;
+use crate::zone::{Zone, is_offset, offset};
 use crate::{DataType, SqlError, SqlResult};
 
 /// What clocks are put forward in summer.
@@ -98,12 +99,46 @@ pub fn names_zone(text: &str) -> bool {
     }
 }
 
-/// A time of day, in microseconds from midnight. A date before it and a zone behind it do not count. Errors as of
-/// [`parse_date`].
+/// A time of day, in microseconds from midnight. A date before it and a zone behind it do not count, though a zone whose clocks
+/// are turned needs a date. Errors as of [`parse_date`].
 pub fn parse_time(text: &str) -> SqlResult<i64> {
-    match Fields::read(text, DataType::Time, DateOrder::Mdy)? {
-        Read::Fields(Fields { time: Some(time), .. }) => Ok(time),
-        _ => Err(invalid_text(text, DataType::Time)),
+    of_day(text, DataType::Time, DateOrder::Mdy).map(|it| it.0)
+}
+
+/// A time of day by the clocks that its text names, or by those of this zone: of today where it has no date. Errors as of
+/// [`parse_date`].
+pub fn parse_time_tz(text: &str, zone: &Zone) -> SqlResult<TimeTz> {
+    let to = DataType::TimeTz;
+    let (time, fields) = of_day(text, to, zone.styles().order)?;
+    let clocks = fields.zone.as_ref().unwrap_or(zone);
+    let local = match fields.has_date() {
+        true => fields.local(text, to)?,
+        false => zone.today() * DAY + time,
+    };
+    TimeTz::new(time, clocks.ahead_of_local(local))
+        .map_err(|it| SqlError { message: format!("{}: \"{text}\"", it.message), ..it })
+}
+
+/// Whether the text of a time of day names its zone, so that it is the same in every session on every day.
+pub fn names_clocks(text: &str) -> bool {
+    match of_day(text, DataType::TimeTz, DateOrder::Mdy) {
+        Ok((_, fields)) => {
+            let has_date = fields.has_date();
+            fields.zone.is_some_and(|it| has_date || it.is_fixed())
+        }
+        Err(_) => true,
+    }
+}
+
+/// The time of a day that a text says, and what else it says.
+fn of_day(text: &str, to: DataType, order: DateOrder) -> SqlResult<(i64, Fields)> {
+    let Read::Fields(fields) = Fields::read(text, to, order)? else {
+        return Err(invalid_text(text, to));
+    };
+    let is_known = |it: &Zone| fields.has_date() || it.is_fixed() || it.is_abbreviation();
+    match fields.time {
+        Some(time) if fields.zone.as_ref().is_none_or(is_known) => Ok((time, fields)),
+        _ => Err(invalid_text(text, to)),
     }
 }
 
@@ -157,12 +192,13 @@ struct Fields {
 impl Fields {
     fn read(text: &str, to: DataType, order: DateOrder) -> SqlResult<Read> {
         let lower = trimmed(text).to_ascii_lowercase();
-        if to != DataType::Time && matches!(&*lower, "infinity" | "+infinity" | "-infinity") {
+        let of_day = matches!(to, DataType::Time | DataType::TimeTz);
+        if !of_day && matches!(&*lower, "infinity" | "+infinity" | "-infinity") {
             return Ok(Read::Infinite { before: lower.starts_with('-') });
         }
         match lower.trim_start_matches(['+', '-']) {
-            "epoch" if to != DataType::Time => return Ok(Read::Epoch),
-            "today" | "tomorrow" | "yesterday" if to == DataType::Time => {
+            "epoch" if !of_day => return Ok(Read::Epoch),
+            "today" | "tomorrow" | "yesterday" if of_day => {
                 return Err(invalid_text(text, to));
             }
             word @ ("now" | "today" | "tomorrow" | "yesterday") => {
@@ -173,7 +209,7 @@ impl Fields {
             }
             _ => {}
         }
-        let mut fields = Self { of_day: to == DataType::Time, order, ..Self::default() };
+        let mut fields = Self { of_day, order, ..Self::default() };
         let read = tokens(&lower).try_for_each(|it| fields.take(it)).and_then(|()| fields.finish());
         match read {
             Ok(()) => Ok(Read::Fields(fields)),
@@ -189,9 +225,9 @@ impl Fields {
         if token.contains(':') && first.is_ascii_digit() {
             return self.take_time(token);
         }
-        if let Some(rest) = token.strip_prefix(['+', '-']) {
+        if token.starts_with(['+', '-']) {
             let may_be = self.time.is_some() || !self.of_day;
-            return if may_be && is_offset(rest) {
+            return if may_be && is_offset(token) {
                 self.take_offset(token)
             } else {
                 Err(Flaw::Syntax)
@@ -285,27 +321,12 @@ impl Fields {
             None if self.has_date() || self.of_day => token.find('-')?,
             None => return None,
         };
-        is_offset(&token[place + 1..]).then_some(place)
+        is_offset(&token[place..]).then_some(place)
     }
 
     /// A zone by its distance from UTC: `+02`, `-0330`, `+05:30:15`.
     fn take_offset(&mut self, token: &str) -> Result<(), Flaw> {
-        let digits = &token[1..];
-        let mut parts = match digits.contains(':') {
-            true => digits.split(':').map(number).collect::<Result<Vec<_>, _>>()?,
-            false if digits.len() > 2 => {
-                let whole = number(digits)?;
-                vec![whole / 100, whole % 100]
-            }
-            false => vec![number(digits)?],
-        };
-        parts.resize(3, 0);
-        if parts[0] > 15 || parts[1] > 59 || parts[2] > 59 {
-            return Err(Flaw::Zone);
-        }
-        let seconds = (parts[0] * 60 + parts[1]) * 60 + parts[2];
-        let seconds = if token.starts_with('-') { -seconds } else { seconds };
-        self.take_zone(Zone::fixed(seconds).ok_or(Flaw::Zone)?)
+        self.take_zone(offset(token).and_then(Zone::fixed).ok_or(Flaw::Zone)?)
     }
 
     /// Whether anything of a date has been said.
@@ -429,7 +450,7 @@ impl Fields {
         match rest {
             "" => {}
             "am" | "pm" => self.afternoon = Some(rest == "pm"),
-            _ if rest.strip_prefix(['+', '-']).is_some_and(is_offset) => self.take_offset(rest)?,
+            _ if is_offset(rest) => self.take_offset(rest)?,
             _ => self.take_zone(Zone::find(rest).ok_or(Flaw::Syntax)?)?,
         }
         let parts: Vec<&str> = time.split(':').collect();
@@ -589,11 +610,4 @@ fn number(digits: &str) -> Result<i64, Flaw> {
 /// A year of two digits lies between 1970 and 2069, if it is not before Christ.
 fn full_year(year: i64) -> i64 {
     if year < 70 { year + 2000 } else { year + 1900 }
-}
-
-/// Whether it spells the offset of a zone: hours, minutes and seconds.
-fn is_offset(text: &str) -> bool {
-    let digits = |it: &str| (1..=4).contains(&it.len()) && it.bytes().all(|it| it.is_ascii_digit());
-    let mut parts = text.split(':');
-    parts.clone().count() <= 3 && parts.all(digits)
 }

@@ -10,6 +10,7 @@ pub fn type_name(of: DataType) -> String {
         DataType::Timestamp => "timestamp without time zone".into(),
         DataType::TimestampTz => "timestamp with time zone".into(),
         DataType::Time => "time without time zone".into(),
+        DataType::TimeTz => "time with time zone".into(),
         DataType::Char(n) => format!("character({n})"),
         DataType::Bpchar => "character".into(),
         DataType::Varchar(n) => format!("character varying({n})"),
@@ -22,7 +23,14 @@ pub fn type_name(of: DataType) -> String {
 }
 
 fn is_temporal(of: DataType) -> bool {
-    matches!(of, DataType::Date | DataType::Timestamp | DataType::TimestampTz | DataType::Time)
+    matches!(
+        of,
+        DataType::Date
+            | DataType::Timestamp
+            | DataType::TimestampTz
+            | DataType::Time
+            | DataType::TimeTz
+    )
 }
 
 /// The type's name without its length, as messages on input spell it.
@@ -43,7 +51,9 @@ pub fn out_of_range(of: DataType) -> SqlError {
         DataType::Timestamp | DataType::TimestampTz => {
             SqlError::new(SqlState::DATETIME_OVERFLOW, "timestamp out of range")
         }
-        DataType::Time => SqlError::new(SqlState::DATETIME_OVERFLOW, "time out of range"),
+        DataType::Time | DataType::TimeTz => {
+            SqlError::new(SqlState::DATETIME_OVERFLOW, "time out of range")
+        }
         DataType::Interval => {
             SqlError::new(SqlState::DATETIME_OVERFLOW, "interval out of range")
         }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::interval::Interval;
 use super::interval_text;
+use super::time_tz::TimeTz;
 use super::{bytes, datetime, number as numbers, styled};
 use crate::styles::{BytesForm, DateForm, FloatForm};
 use crate::{DataType, Element, Styles, Value, Zone, array, structs};
@@ -15,6 +16,7 @@ pub fn number(value: i128, data_type: DataType, out: &mut String) {
         DataType::Date => datetime::format_date(value as i64, out),
         DataType::Timestamp => datetime::format_timestamp(value as i64, out),
         DataType::Time => datetime::format_time(value as i64, out),
+        DataType::TimeTz => TimeTz::of_held(value as i64).format(out),
         DataType::Interval => interval_text::format(Interval::of_held(value), out),
         DataType::Enum(it) => out.push_str(it.label(value).unwrap_or_default()),
         _ => decimal(value, usize::from(data_type.scale()), out),
@@ -59,7 +61,10 @@ pub fn value(value: &Value, of: DataType, zone: &Zone, out: &mut String) {
         Value::Text(it) if structs::is_nested(of) => structs::format(it, of, zone, out),
         Value::Text(it) => text(it, of, out),
         Value::Integer(_) | Value::Decimal { .. }
-            if matches!(of, DataType::Time | DataType::Interval | DataType::Enum(_)) =>
+            if matches!(
+                of,
+                DataType::Time | DataType::TimeTz | DataType::Interval | DataType::Enum(_)
+            ) =>
         {
             number(value.as_i128().unwrap_or(0), of, out);
         }

@@ -29,6 +29,7 @@ pub mod number;
 mod operate;
 pub mod spelling;
 mod styled;
+pub mod time_tz;
 mod types;
 pub mod uuid;
 mod wide;

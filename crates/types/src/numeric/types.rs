@@ -157,6 +157,9 @@ pub fn common_type(a: DataType, b: DataType) -> Option<DataType> {
         | (DataType::TimestampTz, DataType::Date | DataType::Timestamp) => {
             Some(DataType::TimestampTz)
         }
+        (DataType::Time, DataType::TimeTz) | (DataType::TimeTz, DataType::Time) => {
+            Some(DataType::TimeTz)
+        }
         _ => None,
     }
 }
@@ -317,13 +320,14 @@ pub fn is_assignable(from: DataType, to: DataType) -> bool {
             (from, to),
             (DataType::Timestamp, DataType::Date | DataType::Time)
                 | (DataType::TimestampTz, DataType::Date | DataType::Timestamp | DataType::Time)
-                | (DataType::Interval, DataType::Time)
+                | (DataType::TimestampTz, DataType::TimeTz)
+                | (DataType::TimeTz | DataType::Interval, DataType::Time)
         )
 }
 
 /// Whether a value becomes another one by the zone of the session.
 pub fn depends_on_zone(from: DataType, to: DataType) -> bool {
-    from != to && (has_moment(from) || has_moment(to))
+    from != to && (has_moment(from) || has_moment(to) || is_in_zone(to))
 }
 
 /// Whether values of a type are moments, or have such parts.
@@ -333,6 +337,18 @@ fn has_moment(of: DataType) -> bool {
         DataType::Array(it) => has_moment(it.data_type()),
         DataType::Struct(it) | DataType::Map(it) => {
             it.fields().iter().any(|it| has_moment(it.data_type))
+        }
+        _ => false,
+    }
+}
+
+/// Whether values of a type are times of a day in a zone, or have such parts: of other values they are in that of the session.
+fn is_in_zone(of: DataType) -> bool {
+    match of {
+        DataType::TimeTz => true,
+        DataType::Array(it) => is_in_zone(it.data_type()),
+        DataType::Struct(it) | DataType::Map(it) => {
+            it.fields().iter().any(|it| is_in_zone(it.data_type))
         }
         _ => false,
     }
@@ -358,7 +374,7 @@ pub fn is_implicit(from: DataType, to: DataType) -> bool {
         (DataType::Whole(it), _) => is_implicit(it.plain(), to),
         (DataType::Date, DataType::Timestamp | DataType::TimestampTz) => true,
         (DataType::Timestamp, DataType::TimestampTz) => true,
-        (DataType::Time, DataType::Interval) => true,
+        (DataType::Time, DataType::Interval | DataType::TimeTz) => true,
         (DataType::Array(from), DataType::Array(to)) => {
             is_implicit(from.data_type(), to.data_type())
         }
@@ -382,7 +398,7 @@ mod tests {
         PLAIN.into_iter().chain([label, label.array().unwrap()]).collect()
     }
 
-    const PLAIN: [DataType; 43] = [
+    const PLAIN: [DataType; 44] = [
         DataType::Null,
         DataType::Boolean,
         DataType::SmallInt,
@@ -405,6 +421,7 @@ mod tests {
         DataType::Timestamp,
         DataType::TimestampTz,
         DataType::Time,
+        DataType::TimeTz,
         DataType::Interval,
         DataType::Uuid,
         DataType::Bytea,
