@@ -109,7 +109,7 @@ fn rule_change(operation: AlterTableOperation) -> SqlResult<RuleChange> {
 fn column_change(column: String, change: AlterColumnOperation) -> SqlResult<RuleChange> {
     Ok(match change {
         AlterColumnOperation::SetDefault { value } => {
-            RuleChange::Default { column, default: Some(value.to_string()) }
+            RuleChange::Default { column, default: Some(crate::written::written(&value)) }
         }
         AlterColumnOperation::DropDefault => RuleChange::Default { column, default: None },
         AlterColumnOperation::SetNotNull => {
@@ -124,7 +124,7 @@ fn column_change(column: String, change: AlterColumnOperation) -> SqlResult<Rule
                 Some(_) => (without_fields(&data_type)?, None),
                 None => TypeName::read(&data_type)?,
             };
-            let using = using.map(|it| it.to_string());
+            let using = using.map(|it| crate::written::written(&it));
             RuleChange::Column(ColumnAlteration::Type {
                 column,
                 data_type,

@@ -5,12 +5,8 @@
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
+use crate::own_names::{ROWS_FROM, VARIADIC};
 use crate::steering::is_word;
-
-/// The function that stands for ROWS FROM: its arguments are calls.
-pub(crate) const ROWS_FROM: &str = "rows\nfrom";
-/// The function that stands for VARIADIC: its argument is the array.
-pub(crate) const VARIADIC: &str = "variadic\nargument";
 
 /// Brings both to what the parser knows; the tokens have no blanks.
 pub(crate) fn known_words(tokens: &mut Vec<TokenWithSpan>) {

@@ -9,7 +9,8 @@ pub(crate) const INPUT_ERRORS: &str = "pg_input\nerror";
 /// The query of a function; `None` where there is no such function, or where it takes other arguments. Arguments are SQL.
 pub(crate) fn query_of(name: &str, arguments: &[String]) -> Option<String> {
     match (name, arguments) {
-        ("repeat", [value, count]) => Some(format!(
+        // Of a text it is PostgreSQL's function of one value.
+        ("repeat", [value, count]) if is_no_text(value) => Some(format!(
             "SELECT {value} AS \"{}\" FROM generate_series(1, {count})",
             value.trim_matches('\'').replace('"', "\"\"")
         )),
@@ -22,6 +23,14 @@ pub(crate) fn query_of(name: &str, arguments: &[String]) -> Option<String> {
         (_, []) => without_arguments(name),
         _ => None,
     }
+}
+
+/// Whether an argument is a constant of another type than a text.
+fn is_no_text(value: &str) -> bool {
+    let words = ["TRUE", "FALSE", "DATE ", "TIME ", "TIMESTAMP ", "INTERVAL ", "UUID ", "ARRAY["];
+    let upper = value.to_uppercase();
+    value.starts_with(|it: char| it.is_ascii_digit() || "-[{".contains(it))
+        || words.iter().any(|it| upper.starts_with(it))
 }
 
 /// Whether there is a function of a name.

@@ -42,7 +42,7 @@ pub(crate) fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
             ast::ColumnOption::Default(_) if default.is_some() => {
                 return Err(refused("multiple default values specified"));
             }
-            ast::ColumnOption::Default(it) => default = Some(it.to_string()),
+            ast::ColumnOption::Default(it) => default = Some(crate::written::written(it)),
             ast::ColumnOption::Unique(_)
             | ast::ColumnOption::Check(_)
             | ast::ColumnOption::ForeignKey(_) => {}

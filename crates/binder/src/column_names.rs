@@ -63,7 +63,7 @@ fn renamed(
         ControlFlow::Continue(())
     });
     debug_assert!(walked.is_continue());
-    Ok(expr.to_string())
+    Ok(crate::written::written(&expr))
 }
 
 /// Whether an expression is a text in quotes or NULL, which is of whatever type is wanted.

@@ -178,7 +178,7 @@ impl<'a> Cursor<'a> {
             }
             return Err(rest.expected("one value"));
         }
-        Ok(parsed.to_string())
+        Ok(crate::written::written(&parsed))
     }
 
     /// A type, if one comes before the tokens for which `stop` holds.

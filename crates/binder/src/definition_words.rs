@@ -50,7 +50,9 @@ pub(crate) fn expression(tokens: &[TokenWithSpan], read: Reading<'_>) -> SqlResu
     let sqlparser::ast::SetExpr::Select(select) = &*query.0.body else { return Err(wrong()) };
     let is_alone = select.from.is_empty() && select.selection.is_none();
     match &select.projection[..] {
-        [sqlparser::ast::SelectItem::UnnamedExpr(it)] if is_alone => Ok(it.to_string()),
+        [sqlparser::ast::SelectItem::UnnamedExpr(it)] if is_alone => {
+            Ok(crate::written::written(it))
+        }
         _ => Err(wrong()),
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn with_value(condition: &str, value: &ast::Expr) -> SqlResult<ast::E
 /// Those of parsing it.
 pub fn condition_of_column(condition: &str, column: &str) -> SqlResult<String> {
     let column = ast::Expr::Identifier(ast::Ident::with_quote('"', column));
-    Ok(with_value(condition, &column)?.to_string())
+    with_value(condition, &column).map(|it| crate::written::written(&it))
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ fn expression(tokens: &[Token]) -> SqlResult<String> {
     let mut parser = parser.with_tokens(tokens.to_vec());
     let expr = parser.parse_expr().map_err(|it| syntax(&it))?;
     parser.expect_token(&Token::EOF).map_err(|it| syntax(&it))?;
-    Ok(expr.to_string())
+    Ok(crate::written::written(&expr))
 }
 
 /// `ALTER TABLE t ALTER a SET EXPRESSION AS (..)` and `DROP EXPRESSION`, if the tokens are one of these.

@@ -25,9 +25,9 @@ pub fn kept_parts(expression: &str) -> SqlResult<(IndexItem, Option<String>)> {
     let (item, predicate) = parts(&expr);
     let item = match item {
         Expr::Identifier(it) => IndexItem::Column(ident(it)),
-        other => IndexItem::Expression(other.to_string()),
+        other => IndexItem::Expression(crate::written::written(other)),
     };
-    Ok((item, predicate.map(ToString::to_string)))
+    Ok((item, predicate.map(crate::written::written)))
 }
 
 /// An expression of an index as it is written among its columns: calls stand for themselves, all else in parentheses.

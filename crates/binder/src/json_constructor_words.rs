@@ -8,6 +8,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{SqlError, SqlResult, SqlState};
 
+use crate::own_names::{ARRAY_ROWS, FORMATTED, JSON_AGGREGATES, UNIQUE};
 use crate::sql_json_words::{Reader, closing, name, word};
 use crate::steering::is_word;
 
@@ -20,11 +21,6 @@ const CALLS: [(&str, &str); 6] = [
     ("json_serialize", "json\nserialize"),
     ("json", "json"),
 ];
-
-/// A value that is the text of JSON.
-pub(crate) const FORMATTED: &str = "json\nformatted";
-/// JSON of a text, in which no object may have a key twice.
-pub(crate) const UNIQUE: &str = "json\nunique";
 
 type Tokens = Vec<TokenWithSpan>;
 
@@ -211,7 +207,7 @@ impl Constructor<'_> {
         out.extend(self.reader.tokens_of(vec![
             Token::RParen,
             word("AS", Keyword::AS),
-            name("json\nrows"),
+            name(ARRAY_ROWS),
             Token::LParen,
             name("the item"),
             Token::RParen,
@@ -244,8 +240,10 @@ impl Constructor<'_> {
         order: &[TokenWithSpan],
         key: Tokens,
     ) -> SqlResult<Tokens> {
-        let of = if key.is_empty() { "json_agg" } else { "json_object_agg" };
-        let aggregate = |this: &Self, absent: bool| {
+        let (own, of_json, _) = JSON_AGGREGATES[usize::from(!key.is_empty())];
+        // The type that is said is what JSON becomes.
+        let own = if clauses.data_type.len() > 1 { of_json } else { own };
+        let aggregate = |this: &Self, of: &str, absent: bool| {
             let mut out = this.reader.tokens_of(vec![name(of), Token::LParen]);
             if !key.is_empty() {
                 out.extend(key.clone());
@@ -263,11 +261,11 @@ impl Constructor<'_> {
         count.extend(self.filter(None));
         count.extend(self.behind.over.clone());
         let all = match clauses.unique {
-            // Keys of values that are left out are asked, too.
-            true => aggregate(self, false),
+            // Keys of values that are left out are asked, too; JSONB would have each once.
+            true => aggregate(self, of_json, false),
             false => self.reader.tokens_of(vec![word("NULL", Keyword::NULL)]),
         };
-        let parts = vec![count, aggregate(self, clauses.absent), all];
+        let parts = vec![count, aggregate(self, own, clauses.absent), all];
         self.made(clauses, parts)
     }
 

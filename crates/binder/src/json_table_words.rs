@@ -3,13 +3,16 @@
 //! Key decision: before parsing it becomes a lateral subquery over `jsonb_path_query`, whose columns are calls of JSON_VALUE,
 //! JSON_QUERY and JSON_EXISTS; NESTED is a lateral join that keeps rows without partners, of siblings one behind the other.
 
+use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::dialect::Postgres;
 use crate::json_constructor_words;
+use crate::own_names::TABLE_COLUMNS;
 use crate::sql_json_words::{self, Reader, closing, name};
 use crate::steering::is_word;
+use crate::syntax::quoted_name;
 
 /// Deeper NESTED is refused.
 const NESTED_MAX: usize = 32;
@@ -32,6 +35,7 @@ pub(crate) fn known_words(tokens: &mut Vec<TokenWithSpan>) -> SqlResult<()> {
                 reader: Reader { tokens: &inner, at: 0, span },
                 is_strict: false,
                 passing: Vec::new(),
+                has_own_type: false,
             };
             tokens.splice(at..=end, table.whole()?);
         }
@@ -54,6 +58,8 @@ struct Table<'t> {
     is_strict: bool,
     /// The words of PASSING, for the paths of columns, too.
     passing: Tokens,
+    /// Whether a column has a type that users made, whose name the text of the call would not keep.
+    has_own_type: bool,
 }
 
 impl Table<'_> {
@@ -118,6 +124,7 @@ impl Table<'_> {
         self.is_strict = self.reader.tokens.windows(3).last().is_some_and(|it| {
             ["error", "on", "error"].iter().zip(it).all(|(word, it)| is_word(&it.token, word))
         });
+        let words = &self.reader.tokens[self.reader.at..];
         self.reader.expect("columns")?;
         let columns = self.columns(0)?;
         if self.reader.at < self.reader.tokens.len() {
@@ -136,6 +143,11 @@ impl Table<'_> {
         source.extend(self.sql("AS JSONB)")?);
         let mut out = self.sql("LATERAL (")?;
         out.extend(self.select(source, path, &columns, 0)?);
+        if let Some(text) = text_of(words).filter(|_| !self.has_own_type) {
+            out.extend(self.sql("WHERE")?);
+            out.push(self.reader.text(&format!("{TABLE_COLUMNS}{text}")));
+            out.extend(self.sql("IS NOT NULL")?);
+        }
         out.extend(self.sql(")")?);
         Ok(out)
     }
@@ -203,6 +215,7 @@ impl Table<'_> {
             "default", "true", "false",
         ];
         let data_type = self.up_to(&[&WORDS[..], &["unknown", "empty"]].concat())?;
+        self.has_own_type |= !is_built_in(&data_type);
         let is_json = |it: &TokenWithSpan| {
             ["json", "jsonb"].iter().any(|word| is_word(&it.token, word))
                 || matches!(it.token, Token::LBracket)
@@ -362,6 +375,48 @@ impl Table<'_> {
     fn variables(&self) -> SqlResult<Tokens> {
         crate::sql_json_words::variables_of(&self.passing, self.reader.span)
     }
+}
+
+/// Whether tokens are a type that users did not make.
+fn is_built_in(tokens: &[TokenWithSpan]) -> bool {
+    let mut parser = Parser::new(&Postgres).with_tokens_with_locations(tokens.to_vec());
+    parser.parse_data_type().is_ok_and(|it| crate::type_names::said(&it).is_empty())
+}
+
+/// The columns of a call as text; `None` where there is more in them than names, types, words and constants.
+fn text_of(tokens: &[TokenWithSpan]) -> Option<String> {
+    let mut text = String::new();
+    let mut tokens = tokens.iter().peekable();
+    while let Some(it) = tokens.next() {
+        let piece = match &it.token {
+            Token::Word(it) if it.quote_style.is_some() => quoted_name(&it.value),
+            Token::Word(it) => it.value.clone(),
+            Token::SingleQuotedString(it) => format!("'{}'", it.replace('\'', "''")),
+            Token::Number(..)
+            | Token::Comma
+            | Token::LParen
+            | Token::RParen
+            | Token::LBracket
+            | Token::RBracket
+            | Token::Minus => it.token.to_string(),
+            _ => return None,
+        };
+        if is_word(&it.token, "default") {
+            let next = tokens.peek().map(|it| &it.token);
+            let is_word = |it: &Token| ["null", "true", "false"].iter().any(|of| is_word(it, of));
+            let is_constant = |it: &&Token| {
+                matches!(it, Token::Number(..) | Token::SingleQuotedString(_) | Token::Minus)
+                    || is_word(it)
+            };
+            next.filter(is_constant)?;
+        }
+        let is_tight = piece == "," || piece == ")" || text.ends_with('(') || text.is_empty();
+        if !is_tight {
+            text.push(' ');
+        }
+        text.push_str(&piece);
+    }
+    Some(text)
 }
 
 /// The names of columns in the order in which they stand.

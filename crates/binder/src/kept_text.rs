@@ -51,7 +51,7 @@ impl KeptText<'_> {
                 let mut expr = crate::parse::expression(text)?;
                 let ended = ast::visit_expressions_mut(&mut expr, &mut each);
                 debug_assert!(ended.is_continue());
-                Ok(expr.to_string())
+                Ok(crate::written::written(&expr))
             }
             Self::Query(text) => {
                 let parsed = crate::view_text::parsed(text)?;
@@ -59,7 +59,7 @@ impl KeptText<'_> {
                     let mut query = parsed.into_tree();
                     let ended = ast::visit_expressions_mut(&mut query, &mut each);
                     debug_assert!(ended.is_continue());
-                    Ok(query.to_string())
+                    Ok(crate::written::written(&*query))
                 })
             }
         }
@@ -129,7 +129,7 @@ impl KeptText<'_> {
             return Ok(None);
         }
         *value = ast::Value::SingleQuotedString(to.to_owned());
-        Ok(Some(expr.to_string()))
+        Ok(Some(crate::written::written(&expr)))
     }
 }
 

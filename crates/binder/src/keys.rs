@@ -47,7 +47,7 @@ fn of_column(
         }
         ast::ColumnOption::Check(check) => {
             let name = name.or(check.name.as_ref().map(ident));
-            let (column, condition) = (Some(own), check.expr.to_string());
+            let (column, condition) = (Some(own), crate::written::written(&*check.expr));
             all.checks.push(CheckDefinition { name, column, condition });
             return Ok(());
         }
@@ -78,7 +78,7 @@ pub(crate) fn of_table(constraint: &TableConstraint, all: &mut Constraints) -> S
         }
         TableConstraint::Check(it) => {
             let name = it.name.as_ref().map(ident);
-            let condition = it.expr.to_string();
+            let condition = crate::written::written(&*it.expr);
             all.checks.push(CheckDefinition { name, column: None, condition });
             return Ok(());
         }
@@ -149,7 +149,7 @@ fn item(column: &IndexColumn) -> SqlResult<IndexItem> {
     }
     Ok(match expr {
         ast::Expr::Identifier(it) => IndexItem::Column(ident(it)),
-        other => IndexItem::Expression(other.to_string()),
+        other => IndexItem::Expression(crate::written::written(other)),
     })
 }
 

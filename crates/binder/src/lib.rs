@@ -65,6 +65,7 @@ mod notify_words;
 mod numa;
 mod numerals;
 mod overriding;
+mod own_names;
 pub mod parameters;
 mod parenthesised;
 pub mod parse;
@@ -104,6 +105,7 @@ mod variable_words;
 pub mod view_text;
 mod view_words;
 mod walk;
+mod written;
 mod written_in_sql;
 
 pub use column_definition::{ColumnDefinition, Generation, Numbering};
@@ -130,5 +132,6 @@ pub use statement::{
     Arguments, Commented, CopyPlace, CursorStatement, Discarded, DroppedMacro, ExplainFormat,
     Isolation, ParsedQuery, Statement, Step, TransactionModes, TransactionStatement, TypeBody,
 };
+pub use steps::names_of_columns as names_of_step;
 pub use syntax::quoted_name;
 pub use user_types::{DomainBody, DomainChange, NewLabel, TypeChange, TypeName};

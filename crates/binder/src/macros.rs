@@ -97,11 +97,11 @@ impl Expanding<'_> {
         }
         let (form, values) = chosen(&definition, &list.args)?;
         if let Some(function) = &form.function {
-            let body = self.within(read(&form.body, |it| it.parse_query())?)?;
+            let body = self.within(crate::parse::query(&form.body)?)?;
             return sql_functions::value(&definition.name, (form, function), (body, values))
                 .map(Some);
         }
-        let body = read(&form.body, |it| it.parse_expr())?;
+        let body = crate::parse::expression(&form.body)?;
         let body = self.filled(body, form, values)?;
         Ok(Some(Expr::Nested(Box::new(body))))
     }
@@ -122,7 +122,7 @@ impl Expanding<'_> {
         let Some(definition) = of_tables.or_else(of_values) else { return Ok(None) };
         let (form, values) = chosen(&definition, arguments)?;
         let lateral = !values.is_empty();
-        let query = read(&form.body, |it| it.parse_query())?;
+        let query = crate::parse::query(&form.body)?;
         let mut alias = alias.clone();
         let subquery = match &form.function {
             Some(function) if definition.is_table => {
@@ -293,7 +293,7 @@ fn values_of(
         let said = said.or_else(|| named.iter().find(|it| it.0 == parameter.name).map(|it| it.1));
         values.push(match said {
             Some(it) => it.clone(),
-            None => match read(parameter.default.as_deref()?, |it| it.parse_expr()) {
+            None => match crate::parse::expression(parameter.default.as_deref()?) {
                 Ok(it) => it,
                 Err(error) => return Some(Err(error)),
             },

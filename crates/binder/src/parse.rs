@@ -222,6 +222,12 @@ fn query_of_text(text: &str) -> SqlResult<Option<ParsedQuery>> {
     }
 }
 
+/// The query of a text that is kept.
+pub(crate) fn query(text: &str) -> SqlResult<Box<ast::Query>> {
+    let wrong = || SqlError::internal(format!("{text} is no query any more"));
+    query_of_text(text)?.map(|it| it.0).ok_or_else(wrong)
+}
+
 /// The query that tokens are.
 fn query_of_tokens(tokens: Vec<TokenWithSpan>) -> SqlResult<ParsedQuery> {
     match <[Statement; 1]>::try_from(parse_tokens(tokens, Default::default())?) {

@@ -98,7 +98,7 @@ pub fn with_sequence_renamed(expression: &str, from: &str, to: &str) -> SqlResul
         ControlFlow::Continue(())
     });
     debug_assert!(found.is_continue());
-    Ok(expr.to_string())
+    Ok(crate::written::written(&expr))
 }
 
 /// An expression as it is kept: sequences are named by what `find` says of a schema and a name, and only those of `public`
@@ -123,7 +123,7 @@ pub fn with_sequences_found(
         ControlFlow::Continue(())
     });
     debug_assert!(found.is_continue());
-    Ok(if is_changed { expr.to_string() } else { expression.to_owned() })
+    Ok(if is_changed { crate::written::written(&expr) } else { expression.to_owned() })
 }
 
 /// A kept expression to be bound, wherever the statement looks for names.
@@ -145,7 +145,7 @@ pub(crate) fn kept_expression(text: &str) -> SqlResult<ast::Expr> {
 
 /// A kept expression that means the same wherever a statement looks for names.
 pub fn qualified(text: &str) -> SqlResult<String> {
-    kept_expression(text).map(|it| it.to_string())
+    kept_expression(text).map(|it| crate::written::written(&it))
 }
 
 /// The name of the relation that a text in a kept expression means.

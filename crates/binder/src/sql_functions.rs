@@ -107,7 +107,7 @@ pub fn check_query(name: &str, form: &MacroForm, function: &SqlFunction) -> SqlR
     let relation = relation(name, form);
     let text = format!("SELECT b.* FROM {relation}LATERAL (SELECT 1) AS b{columns}");
     let mut query = read(&text, |it| it.parse_query())?;
-    let body = read(&form.body, |it| it.parse_query())?;
+    let body = crate::parse::query(&form.body)?;
     complete(&mut query, (name, form), body, &typed(function, &nulls)?)?;
     Ok(ParsedQuery(query))
 }

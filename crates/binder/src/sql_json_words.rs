@@ -8,11 +8,8 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 use types::{SqlError, SqlResult, SqlState};
 
+use crate::own_names::JSON_QUERIES;
 use crate::steering::is_word;
-
-/// What stands for `json_exists`, `json_query` and `json_value`.
-pub(crate) const CALLS: [(&str, &str); 3] =
-    [("json_exists", "json\nexists"), ("json_query", "json\nquery"), ("json_value", "json\nvalue")];
 
 /// Words that end what stands before them, at the level of the call.
 const CLAUSES: [&str; 13] = [
@@ -33,7 +30,7 @@ const CLAUSES: [&str; 13] = [
 
 /// Whether a statement with such a token may have such a call.
 pub(crate) fn is_about(token: &Token) -> bool {
-    is_word(token, "json_table") || CALLS.iter().any(|it| is_word(token, it.0))
+    is_word(token, "json_table") || JSON_QUERIES.iter().any(|it| is_word(token, it.0))
 }
 
 /// Brings these calls to what the parser knows; the tokens have no blanks.
@@ -42,7 +39,7 @@ pub(crate) fn known_words(tokens: &mut Vec<TokenWithSpan>) -> SqlResult<()> {
     let mut at = tokens.len();
     while at > 0 {
         at -= 1;
-        let call = CALLS.iter().find(|it| is_word(&tokens[at].token, it.0));
+        let call = JSON_QUERIES.iter().find(|it| is_word(&tokens[at].token, it.0));
         let Some((_, name)) = call else { continue };
         if tokens.get(at + 1).is_none_or(|it| it.token != Token::LParen) {
             continue;

@@ -31,13 +31,13 @@ pub struct ParsedQuery(pub Box<ast::Query>);
 
 impl fmt::Debug for ParsedQuery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)
+        f.write_str(&crate::written::written(&*self.0))
     }
 }
 
 impl fmt::Display for ParsedQuery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)
+        f.write_str(&crate::written::written(&*self.0))
     }
 }
 

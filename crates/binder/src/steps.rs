@@ -14,6 +14,33 @@ use crate::statement::{ParsedQuery, Step};
 use crate::syntax::{ident, syntax};
 use crate::walk::uses_of;
 
+/// What the name of the rows of a step begins with.
+const ROWS: &str = "rows\nof step ";
+
+/// Whether a file is the rows of a step.
+pub(crate) fn is_rows(file: &str) -> bool {
+    file.starts_with(ROWS)
+}
+
+/// The names of the columns of a step as those of a table, which has each once.
+pub fn names_of_columns<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
+    let mut made: Vec<String> = Vec::new();
+    for name in names {
+        let is_known = made.iter().any(|it| it == name) || name_of_column(name) != name;
+        let own = if is_known { format!("{name}\n{}", made.len()) } else { name.to_owned() };
+        made.push(own);
+    }
+    made
+}
+
+/// The name that a column of a step was given.
+pub(crate) fn name_of_column(name: &str) -> &str {
+    match name.rsplit_once('\n') {
+        Some((own, number)) if number.bytes().all(|it| it.is_ascii_digit()) => own,
+        _ => name,
+    }
+}
+
 /// The steps of a statement and what is left, or the statement as it is.
 type Split = Result<(Vec<Step>, Box<ast::Query>), Box<ast::Query>>;
 
@@ -113,7 +140,7 @@ impl Taken {
 
     /// Makes a query a step, and a query of its rows.
     fn take(&mut self, query: &mut ast::Query, is_read: bool) -> SqlResult<()> {
-        let rows = format!("rows\nof step {}", self.first.len());
+        let rows = format!("{ROWS}{}", self.first.len());
         let mut step = std::mem::replace(query, reading(&rows)?);
         let own = step.with.take();
         step.with = match (self.with.clone(), own) {

@@ -177,7 +177,7 @@ pub fn with_relation_renamed(query: &str, from: &str, to: &str) -> SqlResult<Str
         let mut query = parsed.into_tree();
         let ended: ControlFlow<()> = query.visit(&mut Rename { schema, from, to });
         debug_assert!(ended.is_continue());
-        Ok(query.to_string())
+        Ok(crate::written::written(&*query))
     })
 }
 

@@ -2,7 +2,7 @@
 //! together anew without the old and with the new ones.
 
 use arrow_array::cast::AsArray;
-use arrow_array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Field, Schema, SchemaRef};
 use arrow_select::filter::{filter, filter_record_batch};
 use binder::bind::{ChangeKind, RowCheck};
@@ -11,7 +11,7 @@ use execution::{Executed, PipelineReport};
 use plan::Plan;
 use stdx::sync::{Arc, OnceLock};
 use storage::{CatalogSnapshot, Column, Table, TableDesign};
-use types::{DataType, SqlError, SqlResult, SqlState};
+use types::{DataType, SqlError, SqlResult, SqlState, Styles};
 
 use crate::answer::done;
 use crate::changed_rows::{Seen, malformed, positions};
@@ -43,6 +43,8 @@ pub(crate) struct Changes {
     pub looks: bool,
     /// Whether the rows that come have the keys of those in whose place they come, whatever `replaced` tells.
     pub keeps_keys: bool,
+    /// What the check option of a view says of them: they are refused when all that the table asks has been asked.
+    pub refused: Option<SqlError>,
 }
 
 /// In whose place rows come.
@@ -80,11 +82,15 @@ impl Session {
         loop {
             self.wait_for_place()?;
             let started = database.machine.now();
-            let catalog = StatementCatalog::new(self);
+            let mut catalog = StatementCatalog::new(self);
             if let Some((name, table)) = beside.take() {
                 added = Some((name.clone(), catalog.add(name, table)));
             } else if let Some((name, table)) = &added {
                 catalog.add_again(name.clone(), table.clone());
+            }
+            if added.is_some() {
+                // What stands in the statement beside the rows of the file are kept texts.
+                catalog = catalog.reading(Styles::default());
             }
             self.load_files(statement, &catalog, cancel)?;
             let change = plan_plain_change(statement, &catalog)?;
@@ -197,6 +203,9 @@ impl Session {
                 other => other?,
             };
         }
+        if let Some(error) = &changes.refused {
+            return Err(error.clone());
+        }
         self.activity.changed(*count as u64);
         Ok(true)
     }
@@ -254,8 +263,17 @@ impl Session {
             let keys: usize = change.keys.iter().map(|it| it.columns).sum();
             let (asked, _) = asked.split_at(asked.len() - keys);
             let (asked, checks) = asked.split_at(asked.len() - change.checks.len());
-            for (name, truth) in change.checks.iter().zip(checks) {
-                check(&table.name, name, truth)?;
+            if !change.checks.is_empty() && width > 0 {
+                check_nulls(table, row, goes.first())?;
+            }
+            for (of, truth) in change.checks.iter().zip(checks) {
+                match (of, check(&table.name, of, truth)) {
+                    (_, Ok(())) => {}
+                    (RowCheck::View(_), Err(error)) => {
+                        changes.refused.get_or_insert(error);
+                    }
+                    (_, Err(error)) => return Err(error),
+                }
             }
             changes.count += batch.num_rows();
             if width > 0 {
@@ -357,6 +375,23 @@ pub(crate) fn parsed(sql: &str) -> SqlResult<ParsedQuery> {
         Some(Statement::Change { query }) => Ok(query),
         _ => Err(SqlError::internal(format!("{sql} is not what it was"))),
     }
+}
+
+/// NULL in a column that has none, which is told before CHECK constraints are asked; all others are found where rows are stored.
+fn check_nulls(table: &Table, row: &[ArrayRef], goes: Option<&ArrayRef>) -> SqlResult<()> {
+    for (column, values) in table.columns.iter().zip(row) {
+        if column.nullable || values.logical_null_count() == 0 {
+            continue;
+        }
+        let stays = match goes {
+            Some(goes) => filter(values, &stay(goes)).map_err(|error| malformed(&error))?,
+            None => values.clone(),
+        };
+        if stays.logical_null_count() > 0 {
+            return Err(SqlError::null_in(&column.name, Some(&table.name)));
+        }
+    }
+    Ok(())
 }
 
 /// A CHECK constraint that is false of a row.

@@ -164,8 +164,10 @@ impl Session {
         rows: Vec<RecordBatch>,
         cancel: &CancelToken,
     ) -> SqlResult<Table> {
-        let column = |it: &OutputColumn| ColumnSchema::new(it.name.clone(), it.data_type, true);
-        let schema = columns.iter().map(column).collect();
+        let names = binder::names_of_step(columns.iter().map(|it| &*it.name));
+        let column =
+            |(it, name): (&OutputColumn, String)| ColumnSchema::new(name, it.data_type, true);
+        let schema = columns.iter().zip(names).map(column).collect();
         self.build(name, schema, rows, &TableDesign::default(), cancel)
     }
 
@@ -278,4 +280,5 @@ fn join(known: &mut Changes, new: Changes) {
     known.rows.extend(new.rows);
     known.count += new.count;
     known.looks |= new.looks;
+    known.refused = known.refused.take().or(new.refused);
 }

@@ -13,6 +13,7 @@
 
 pub mod corpus;
 pub mod functions;
+pub mod kept;
 mod render;
 mod same;
 

@@ -6,7 +6,7 @@ use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
-use super::aggregate_names::{is_ordered_set, type_of_null};
+use super::aggregate_names::{by_value, is_ordered_set, type_of_null};
 use super::aggregate_types::{Given, wrong_arguments};
 use super::coercion::fold_cast;
 use super::errors::{at, unsupported};
@@ -54,6 +54,7 @@ impl<'a> Binder<'a> {
         let of_arrays = self.is_of_rows(call)
             || given.arguments.iter().any(|it| it.data_type.element().is_some());
         let aggregate = self.aggregate_of(function, name, given, whole)?;
+        let name = by_value(name, aggregate.argument.as_ref());
         let used: Vec<&Expr> = aggregate.expressions().chain(&left_out).collect();
         let owner = self.owner(&used);
         debug_assert_eq!(self.level().clause, before);
@@ -246,7 +247,7 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Expr> {
         match name {
             _ if counts => self.whole_row_marker(&ast::ObjectName::from(vec![row.clone()])),
-            "json_agg" | "jsonb_agg" | "json_agg_strict" | "jsonb_agg_strict" => {
+            "json_agg" | "jsonb_agg" | "json_agg_strict" | "jsonb_agg_strict" | "json\nagg" => {
                 self.row_as_json(row, DataType::Json, whole)
             }
             _ => self.row_of_relation(row).map_err(|it| at(it, whole)),

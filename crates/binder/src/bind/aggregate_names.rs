@@ -1,7 +1,9 @@
 //! The aggregate functions by name.
 
-use plan::AggregateFunction;
+use plan::{AggregateFunction, Expr, ExprKind, Function};
 use types::DataType;
+
+use crate::own_names::JSON_AGGREGATES;
 
 /// The aggregate functions by name. Those that DuckDB alone has are marked.
 pub(super) const NAMES: &[(&str, AggregateFunction)] = &[
@@ -87,7 +89,35 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// The aggregate function of a name.
 pub(super) fn by_name(name: &str) -> Option<AggregateFunction> {
+    if of_sql_json(name).is_some() {
+        return Some(AggregateFunction::ArrayAggregate);
+    }
     NAMES.iter().find(|it| it.0 == name).map(|it| it.1)
+}
+
+/// The aggregates that one of SQL/JSON is: of JSON, and of JSONB.
+fn of_sql_json(name: &str) -> Option<(&'static str, &'static str)> {
+    JSON_AGGREGATES.iter().find(|it| it.0 == name).map(|it| (it.1, it.2))
+}
+
+/// The name of an aggregate: one of SQL/JSON makes JSONB of JSONB.
+pub(super) fn by_value<'n>(name: &'n str, value: Option<&Expr>) -> &'n str {
+    match of_sql_json(name) {
+        Some((_, of_jsonb)) if value.is_some_and(is_of_jsonb) => of_jsonb,
+        Some((of_json, _)) => of_json,
+        None => name,
+    }
+}
+
+/// Whether a value is JSONB, or the member of an object with such a value.
+fn is_of_jsonb(value: &Expr) -> bool {
+    match &value.kind {
+        ExprKind::Call { function: Function::JsonMember, arguments } => {
+            arguments.last().is_some_and(is_of_jsonb)
+        }
+        ExprKind::Cast(inner) if value.data_type == DataType::Json => is_of_jsonb(inner),
+        _ => value.data_type == DataType::Jsonb,
+    }
 }
 
 /// The type that NULL without one has as the argument of an aggregate: PostgreSQL cannot tell which sum is meant, as DuckDB
@@ -120,15 +150,16 @@ pub(super) fn is_ordered_set(name: &str) -> bool {
 
 /// Whether an aggregate makes JSON.
 pub(super) fn is_of_json(name: &str) -> bool {
-    matches!(
-        name,
-        "json_agg"
-            | "jsonb_agg"
-            | "json_agg_strict"
-            | "jsonb_agg_strict"
-            | "json_object_agg"
-            | "jsonb_object_agg"
-            | "json_object_agg_strict"
-            | "jsonb_object_agg_strict"
-    )
+    of_sql_json(name).is_some()
+        || matches!(
+            name,
+            "json_agg"
+                | "jsonb_agg"
+                | "json_agg_strict"
+                | "jsonb_agg_strict"
+                | "json_object_agg"
+                | "jsonb_object_agg"
+                | "json_object_agg_strict"
+                | "jsonb_object_agg_strict"
+        )
 }

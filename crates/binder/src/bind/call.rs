@@ -569,7 +569,7 @@ fn variadic_array(argument: &ast::Expr) -> Option<&ast::Expr> {
     let ast::Expr::Function(call) = argument else { return None };
     let name = call.name.0.first()?.as_ident()?;
     match &call.args {
-        FunctionArguments::List(list) if name.value == crate::call_words::VARIADIC => {
+        FunctionArguments::List(list) if name.value == crate::own_names::VARIADIC => {
             match &list.args[..] {
                 [FunctionArg::Unnamed(FunctionArgExpr::Expr(array))] => Some(array),
                 _ => None,

@@ -169,11 +169,9 @@ impl<'a> Binder<'a> {
         Ok(changed.with_checks(checks).with_keys(self, keys, &shown))
     }
 
-    /// A column as a part of a key: numbers of any scale that are equal may be held otherwise.
+    /// A column as a part of a key: values that are equal may be held otherwise.
     fn key_part(&self, attr: Attr) -> Expr {
-        let value = self.column_expr(attr);
-        let by_key = value.data_type == DataType::Numeric;
-        if by_key { super::coercion::key_of(value) } else { value }
+        super::coercion::key_of(self.column_expr(attr))
     }
 
     /// That a new row has the key of a row of the table.

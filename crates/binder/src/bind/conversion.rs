@@ -6,7 +6,7 @@ use sqlparser::ast;
 use types::{DataType, SqlError, SqlResult, SqlState, Styles, Value, numeric};
 
 use super::Binder;
-use super::coercion::{fold_cast, name_of};
+use super::coercion::{fold_cast, name_of, with_blanks};
 use super::errors::at;
 use super::failing::Failing;
 use crate::registered::Registered;
@@ -101,6 +101,8 @@ impl<'a> Binder<'a> {
         operand: Expr,
         to: DataType,
     ) -> SqlResult<Expr> {
+        // A CHAR is as many bytes as it shows.
+        let operand = if to == DataType::Bytea { with_blanks(operand) } else { operand };
         let from = operand.data_type;
         if from == DataType::Null {
             return match &operand.kind {

@@ -415,7 +415,7 @@ impl<'a> Binder<'a> {
             }
             // No table is a part of another.
             "pg_partition_ancestors" => self.no_rows(function, with_ordinality, alias),
-            crate::call_words::ROWS_FROM => self.rows_from(name, arguments, with_ordinality, alias),
+            crate::own_names::ROWS_FROM => self.rows_from(name, arguments, with_ordinality, alias),
             it => self.other_source(name, it, arguments, with_ordinality, alias),
         }
     }
@@ -468,6 +468,11 @@ impl<'a> Binder<'a> {
             self.resolved = resolved;
         }
         let (rel, frame) = found?;
+        let frame = if is_file && crate::steps::is_rows(&key) {
+            frame_of_step(&key, &frame)
+        } else {
+            frame
+        };
         if !is_file && schema.as_deref().is_none_or(|it| it == "pg_temp") {
             self.note_schema(name, &frame);
         }
@@ -588,6 +593,15 @@ impl<'a> Binder<'a> {
         let relation = Relation { name: Some(ident(&alias.name)), schema: None, columns };
         Ok((rel, Frame::of(relation)))
     }
+}
+
+/// The columns of a step, of which several may have a name.
+fn frame_of_step(name: &str, frame: &Frame) -> Frame {
+    let own = |it: Named| {
+        let name = crate::steps::name_of_column(&it.name).to_owned();
+        Named { name, ..it }
+    };
+    Frame::of_made(name.to_owned(), frame.all().into_iter().map(own).collect())
 }
 
 fn no_function(name: &ObjectName) -> SqlError {

@@ -9,7 +9,7 @@ use super::Binder;
 use super::coercion::{fold_cast, nested_call};
 use super::failing::Failing;
 use super::json::word;
-use crate::json_constructor_words::{FORMATTED, UNIQUE};
+use crate::own_names::{FORMATTED, UNIQUE};
 
 /// What the clauses of a call say.
 struct Said {
@@ -117,15 +117,21 @@ impl<'a> Binder<'a> {
         (count, kept, all): (Expr, Expr, Expr),
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
-        let none = if name == "json\narrayagg" { "[]" } else { "{ }" };
-        let none = Expr::literal(Value::Text(none.into()), DataType::Json);
+        let data_type = kept.data_type;
+        let none = match (name, data_type) {
+            ("json\narrayagg", _) => "[]",
+            (_, DataType::Jsonb) => "{}",
+            _ => "{ }",
+        };
+        let none = Expr::literal(Value::Text(none.into()), data_type);
         let there = self.coalesce(vec![kept, none], whole)?;
         let zero = Expr::literal(Value::Integer(0), count.data_type);
-        let (no_rows, data_type) = (compare(BinaryOperator::Equal, count, zero), DataType::Json);
+        let no_rows = compare(BinaryOperator::Equal, count, zero);
         let mut branches = vec![(no_rows, null(data_type))];
         if said.word.contains('u') {
             let outermost = Expr::literal(Value::Boolean(true), DataType::Boolean);
-            let all = self.fold_call(Function::JsonUniqueKeys, vec![all, outermost], data_type)?;
+            let all =
+                self.fold_call(Function::JsonUniqueKeys, vec![all, outermost], DataType::Json)?;
             let wrong = plan::build::unary(plan::UnaryOperator::IsNull, all);
             branches.push((wrong, null(data_type)));
         }

@@ -29,7 +29,7 @@ impl<'a> Binder<'a> {
         if let Some(made) = self.json_constructor(name, arguments, whole) {
             return Some(made.map_err(|it| at(it, whole)));
         }
-        let (kind, _) = crate::sql_json_words::CALLS.iter().find(|it| it.1 == name)?;
+        let (kind, _) = crate::own_names::JSON_QUERIES.iter().find(|it| it.1 == name)?;
         Some(self.sql_json(kind, arguments, whole).map_err(|it| at(it, whole)))
     }
 

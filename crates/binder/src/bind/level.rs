@@ -168,12 +168,19 @@ pub(super) fn apply(left: Rel, right: Rel, kind: Apply) -> Rel {
     Rel::Apply(Box::new(ApplyRel { left, right, kind }))
 }
 
-/// Dependent joins over a relation, which stand over the relation of one row.
-pub(super) fn over(rel: Rel, subqueries: Rel) -> Rel {
-    match subqueries {
+/// What stands over the relation of one row (dependent joins, values, rows that come several times), over another one.
+pub(super) fn over(rel: Rel, made: Rel) -> Rel {
+    match made {
         Rel::Apply(mut it) => {
             it.left = over(rel, it.left);
             Rel::Apply(it)
+        }
+        Rel::Map { input, exprs } => Rel::Map { input: Box::new(over(rel, *input)), exprs },
+        Rel::Filter { input, predicates } => {
+            Rel::Filter { input: Box::new(over(rel, *input)), predicates }
+        }
+        Rel::Repeat { input, count, number, items } => {
+            Rel::Repeat { input: Box::new(over(rel, *input)), count, number, items }
         }
         _ => rel,
     }

@@ -53,6 +53,7 @@ mod json_records;
 mod json_rows;
 mod json_set_lax;
 mod kept;
+mod late_rows;
 mod level;
 mod limit;
 mod list_items;

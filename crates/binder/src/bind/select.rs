@@ -6,6 +6,7 @@ use sqlparser::ast::{self, SelectItem, SelectItemQualifiedWildcardKind};
 use types::{DataType, SqlError, SqlResult, SqlState};
 
 use super::errors::{Name, at, no_column, unsupported, windowing};
+use super::late_rows::LateRows;
 use super::level::{Clause, Level, apply};
 use super::order::{Entry, Ordering, place};
 use super::query::sorted;
@@ -79,7 +80,10 @@ impl<'a> Binder<'a> {
         if !below.is_empty() {
             self.share_repeated(&below, &mut pending, &mut upper)?;
         }
+        let series = self.late_rows(&mut pending, &upper);
         let (pending, mut above) = part_of_windows(pending, &upper.windows);
+        let has_series = series.is_some();
+        above.extend(series);
         let joined = |rel, all: Vec<(Rel, Apply)>| {
             all.into_iter().fold(rel, |left, it| apply(left, it.0, it.1))
         };
@@ -88,6 +92,7 @@ impl<'a> Binder<'a> {
             true => self.grouped(input, pending, &mut above, &mut upper)?,
             false => joined(input, pending),
         };
+        let series = if has_series { above.pop().map(|it| LateRows::new(it.0)) } else { None };
         let windows = std::mem::take(&mut upper.windows);
         let rel = joined(self.windowed(rel, windows), above);
         let mut conditions = Vec::new();
@@ -98,7 +103,7 @@ impl<'a> Binder<'a> {
         let distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
         match is_tested {
             true => self.tested_rows(rel, upper, distinct, select),
-            false => self.projected(rel, upper, distinct, select),
+            false => self.projected((rel, series), upper, distinct, select),
         }
     }
 
@@ -134,8 +139,8 @@ impl<'a> Binder<'a> {
         distinct: bool,
         select: &ast::Select,
     ) -> SqlResult<Answer> {
-        self.projected(super::level::one_row(), upper, distinct, select)?;
-        self.projected(rel, Upper::of_rows(), false, select)
+        self.projected((super::level::one_row(), None), upper, distinct, select)?;
+        self.projected((rel, None), Upper::of_rows(), false, select)
     }
 
     /// Whether a SELECT is one of EXISTS that has rows just when the rows below it are some: then nothing of its list, its
@@ -315,7 +320,7 @@ impl<'a> Binder<'a> {
     /// The select list over the rows, each value made once; then DISTINCT, then ORDER BY.
     fn projected(
         &mut self,
-        rel: Rel,
+        (rel, series): (Rel, Option<LateRows>),
         upper: Upper,
         distinct: bool,
         select: &ast::Select,
@@ -326,9 +331,15 @@ impl<'a> Binder<'a> {
             let attr = self.name_expr(expr, &mut made);
             columns.push(OutputColumn { name, attr });
         }
-        let has_order = !upper.order.is_empty() && upper.distinct_on.is_empty() && !distinct;
-        let late = match has_order && self.level().series.is_none() {
-            true => late_values(&mut made, &columns, &upper.order),
+        let is_plain = upper.distinct_on.is_empty() && !distinct;
+        let (rel, series) = match series {
+            Some(it) if is_plain && it.may_follow(&upper.order) => (rel, Some(it)),
+            Some(it) => (it.of(rel), None),
+            None => (rel, None),
+        };
+        let has_early_series = series.is_none() && self.level().series.is_some();
+        let late = match !upper.order.is_empty() && is_plain && !has_early_series {
+            true => late_values(&mut made, &columns, (&upper.order, series.as_ref())),
             false => Vec::new(),
         };
         let mut rel = mapped(rel, made);
@@ -361,7 +372,9 @@ impl<'a> Binder<'a> {
             }
             return self.distinct_on(rel, upper.distinct_on, keys, answer_columns, select);
         }
-        Ok(Answer { rel: mapped(sorted(rel, keys)?, late), columns: answer_columns })
+        let rel = sorted(rel, keys)?;
+        let rel = if let Some(it) = series { it.of(rel) } else { rel };
+        Ok(Answer { rel: mapped(rel, late), columns: answer_columns })
     }
 
     /// DISTINCT ON: the first row of each group of equal values, in the order of ORDER BY.
@@ -453,18 +466,21 @@ impl<'a> Binder<'a> {
 }
 
 /// Takes out the values that are other ones each time they are asked for, as `nextval`, and that an order does not need: they are
-/// made of the rows in that order, and of no row that LIMIT cuts off.
+/// made of the rows in that order, and of no row that LIMIT cuts off. So are values of rows that come behind the order.
 fn late_values(
     made: &mut Vec<(Attr, Expr)>,
     columns: &[OutputColumn],
-    order: &[OrderKey],
+    (order, series): (&[OrderKey], Option<&LateRows>),
 ) -> Vec<(Attr, Expr)> {
     let place = |it: &OrderKey| match it {
         OrderKey::Place(place, _) => Some(columns[*place].attr),
         OrderKey::By(_) => None,
     };
     let keys: Vec<Attr> = order.iter().filter_map(place).collect();
-    let is_late = |it: &(Attr, Expr)| !keys.contains(&it.0) && !super::is_repeatable(&it.1);
+    let is_late = |it: &(Attr, Expr)| {
+        let follows = series.is_some_and(|series| series.makes(&it.1));
+        follows || !keys.contains(&it.0) && !super::is_repeatable(&it.1)
+    };
     made.extract_if(.., |it| is_late(it)).collect()
 }
 

@@ -37,7 +37,7 @@ pub fn bind_view(
     let mut tree = expanded.map_or_else(|| query.clone(), |it| *it);
     let Kept { mut columns, resolved, bound, asked } = kept(&tree, environment)?;
     view_text::resolve(&mut tree, &resolved);
-    let text = tree.to_string();
+    let text = crate::written::written(&tree);
     // It is to mean the same when it is read back.
     let again = view_text::parsed(&text)?;
     let same = again.walk(|it| kept(it, environment));

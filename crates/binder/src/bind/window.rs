@@ -82,6 +82,7 @@ impl<'a> Binder<'a> {
             bound.frame = frame;
         }
         bound.order = order.len();
+        let name = aggregate_names::by_value(name, bound.arguments.first());
         let data_type = bound.data_type;
         let window = BoundWindow { partition, order, call: bound };
         let known = self.level().windows.iter().find(|it| it.1 == window && it.1.is_repeatable());

@@ -1,6 +1,6 @@
 //! What functions of the catalog tell: of the session, and of what has a number.
 
-use ::types::{Charset, DataType, SqlResult, Value, names};
+use ::types::{Charset, DataType, Element, SqlResult, Value, names, numeric};
 
 use super::constraints;
 use super::descriptions;
@@ -41,7 +41,7 @@ pub(crate) fn session_value(
                 true => {}
                 false => all.retain(|it| !it.starts_with(names::TEMPORARY)),
             }
-            text(&format!("{{{}}}", all.join(",")))
+            return Some(names_as_array(&all));
         }
         ("pg_indexes_size", [_]) => (Value::Integer(0), DataType::BigInt),
         ("pg_database_size" | "pg_tablespace_size", [_]) => {
@@ -82,6 +82,15 @@ pub(crate) fn session_value(
         }
         _ => return None,
     }))
+}
+
+/// Names as an array.
+fn names_as_array(names: &[&str]) -> SqlResult<(Value, DataType)> {
+    let quoted = |it: &&str| format!("\"{}\"", it.replace('\\', "\\\\").replace('"', "\\\""));
+    let all: Vec<String> = names.iter().map(quoted).collect();
+    let literal = Value::Text(format!("{{{}}}", all.join(",")).into());
+    let to = DataType::Array(Element::Text);
+    Ok((numeric::cast(&literal, DataType::Text, to)?, to))
 }
 
 /// Texts by number, and by a modifier where there is one: what a function tells of each number; `None` of one that it does not

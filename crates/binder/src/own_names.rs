@@ -1,0 +1,23 @@
+//! Names that no user can write: what words of SQL that the parser does not know become before parsing ([`crate::parse`]), and from
+//! which they become words again ([`crate::written`]).
+
+/// The function that stands for ROWS FROM: its arguments are calls.
+pub(crate) const ROWS_FROM: &str = "rows\nfrom";
+/// The function that stands for VARIADIC: its argument is the array.
+pub(crate) const VARIADIC: &str = "variadic\nargument";
+/// What stands for `json_exists`, `json_query` and `json_value`.
+pub(crate) const JSON_QUERIES: [(&str, &str); 3] =
+    [("json_exists", "json\nexists"), ("json_query", "json\nquery"), ("json_value", "json\nvalue")];
+/// A value that is the text of JSON.
+pub(crate) const FORMATTED: &str = "json\nformatted";
+/// JSON of a text, in which no object may have a key twice.
+pub(crate) const UNIQUE: &str = "json\nunique";
+/// The rows of the query of `JSON_ARRAY(query)`.
+pub(crate) const ARRAY_ROWS: &str = "json\nrows";
+/// The aggregates that make arrays and objects, and what they are of JSON and of JSONB.
+pub(crate) const JSON_AGGREGATES: [(&str, &str, &str); 2] = [
+    ("json\nagg", "json_agg", "jsonb_agg"),
+    ("json\nobject_agg", "json_object_agg", "jsonb_object_agg"),
+];
+/// Begins the text that keeps the columns of a JSON_TABLE.
+pub(crate) const TABLE_COLUMNS: &str = "json_table\n";
