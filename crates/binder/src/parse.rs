@@ -640,12 +640,14 @@ fn create_table(table: ast::CreateTable) -> SqlResult<Statement> {
 /// An expression that stands by itself.
 pub(crate) fn expression(text: &str) -> SqlResult<ast::Expr> {
     let wrong = || SqlError::internal(format!("{text} is no expression any more"));
-    let statements = parse(&format!("SELECT {text}"))?.into_tree();
+    // In parentheses, as a call that stands for others gets a name in a select list.
+    let statements = parse(&format!("SELECT ({text})"))?.into_tree();
     let Some(Statement::Query { query }) = statements.into_iter().next() else {
         return Err(wrong());
     };
     let ast::SetExpr::Select(select) = *query.0.body else { return Err(wrong()) };
     match select.projection.into_iter().next() {
+        Some(ast::SelectItem::UnnamedExpr(ast::Expr::Nested(it))) => Ok(*it),
         Some(ast::SelectItem::UnnamedExpr(it)) => Ok(it),
         _ => Err(wrong()),
     }

@@ -323,7 +323,6 @@ fn of_texts(name: &str) -> Option<&'static [(usize, &'static str)]> {
         "base64" | "to_base64" => &[(1, "encode(CAST({1} AS BYTEA), 'base64')")],
         "from_base64" => &[(1, "decode({1}, 'base64')")],
         "convert" => &[(3, "convert_to(convert_from({1}, {2}), {3})")],
-        "length" => &[(2, "char_length(convert_from({1}, {2}))")],
         "json_valid" => &[(1, "(({1}) IS JSON)")],
         "json" => &[(1, "CAST({1} AS JSON)")],
         _ => return None,

@@ -131,16 +131,21 @@ pub(crate) fn set_byte(call: &Call<'_>) -> SqlResult<ArrayRef> {
     })
 }
 
+/// The character set of a name, which plays a role. Errors: 22023.
+pub(crate) fn charset(name: &str, role: &str) -> SqlResult<Charset> {
+    Charset::named(name).ok_or_else(|| {
+        let message = format!("invalid {role} encoding name \"{name}\"");
+        SqlError::new(SqlState::INVALID_PARAMETER, message)
+    })
+}
+
 /// A text as bytes in UTF-8, and back.
 pub(crate) fn convert(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let (values, names) = (call.texts(0)?, call.texts(1)?);
     call.map_texts(|row, out| {
         let (value, name) = (values.value(row), names.value(row));
-        let charset = Charset::named(name).ok_or_else(|| {
-            let role = if call.function == Function::ConvertTo { "destination" } else { "source" };
-            let message = format!("invalid {role} encoding name \"{name}\"");
-            SqlError::new(SqlState::INVALID_PARAMETER, message)
-        })?;
+        let to = call.function == Function::ConvertTo;
+        let charset = charset(name, if to { "destination" } else { "source" })?;
         if call.function == Function::ConvertTo {
             return out.push(&held(&charset.encode(value)?));
         }

@@ -153,6 +153,7 @@ const UNNAMED: &[Function] = &[
     Function::ZoneOfInterval,
     Function::RaiseCardinality,
     Function::RaiseDomain,
+    Function::RaiseTooLong,
     Function::RegexpMatches,
     Function::SeriesLength,
     Function::SeriesMoment,

@@ -154,6 +154,7 @@ fn others(function: Function) -> &'static [Overload] {
         F::PgTerminateBackend => const { &[optional(&[Integer, Integer], 1, BOOLEAN)] },
         F::SetConfig => const { &[fixed(&[Text, Text, Boolean], TEXT)] },
         F::RaiseCardinality => const { &[fixed(&[], DataType::Null)] },
+        F::RaiseTooLong => const { &[fixed(&[Text, Text], DataType::Null)] },
         F::RaiseDomain => const { &[fixed(&[Text, Text], DataType::Null)] },
         F::Version => const { &[fixed(&[], TEXT)] },
         F::Uuid => const { &[fixed(&[], DataType::Uuid)] },
@@ -257,7 +258,9 @@ fn bits(function: Function) -> &'static [Overload] {
 fn texts(function: Function) -> &'static [Overload] {
     use Function as F;
     match function {
-        F::CharacterLength => const { &[fixed(&[Text], INTEGER), fixed(&[Bytea], INTEGER)] },
+        F::CharacterLength => {
+            const { &[fixed(&[Text], INTEGER), fixed(&[Bytea], INTEGER), fixed(&[Bytea, Text], INTEGER)] }
+        }
         F::Ascii | F::BitLength | F::OctetLength => const { &[fixed(&[Text], INTEGER)] },
         F::Reverse => const { &[fixed(&[Text], TEXT), fixed(&[Bytea], BYTEA)] },
         F::Initcap | F::Lower | F::Upper => const { &[fixed(&[Text], TEXT)] },

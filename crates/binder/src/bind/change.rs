@@ -438,6 +438,12 @@ impl<'a> Binder<'a> {
         }
         let rel = self.generated(mapped(rel, made), &target, &mut row)?;
         let (rel, shown) = self.as_stored(rel, &target, &row);
+        let is_asked =
+            insert.or.is_some() || matches!(insert.on, Some(ast::OnInsert::OnConflict(_)));
+        let (rel, shown) = match is_asked {
+            true => self.as_fitting(rel, &target, &row, shown),
+            false => (rel, shown),
+        };
         if let Some(or) = insert.or {
             return self.or_else(insert, or, named, NewRows { rel, row, shown });
         }

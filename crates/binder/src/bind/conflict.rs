@@ -2,9 +2,9 @@
 
 use plan::build::{compare, unary};
 use plan::relation::{Attr, JoinRel, Rel, RelJoin};
-use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
+use plan::{BinaryOperator, Expr, ExprKind, Function, UnaryOperator};
 use sqlparser::ast::{self, ConflictTarget, OnConflictAction};
-use types::{DataType, Privileges, SqlError, SqlResult, SqlState, UniqueKey};
+use types::{DataType, Privileges, SqlError, SqlResult, SqlState, UniqueKey, Value};
 
 use super::change::{ChangeKind, Changed, NewRows, Target};
 use super::change_rules::{KeyOfRow, named};
@@ -12,7 +12,7 @@ use super::coercion::fold_cast;
 use super::errors::{Name, at};
 use super::level::{Clause, Level};
 use super::scope::{Frame, Relation, is_named};
-use super::{Answer, Binder, OutputColumn};
+use super::{Answer, Binder, OutputColumn, mapped};
 use crate::index_words;
 use crate::syntax::ident;
 
@@ -113,7 +113,7 @@ impl<'a> Binder<'a> {
             rel = rel.filtered(vec![either(is_new.clone(), truth)]);
         }
         let (mut last, made) = self.new_or_updated(&target, &is_new, &row, values);
-        let rel = self.generated(super::mapped(rel, made), &target, &mut last)?;
+        let rel = self.generated(mapped(rel, made), &target, &mut last)?;
         let (rel, read) = self.as_stored(rel, &target, &last);
         let (rel, checks) = self.checked(rel, &target, &read)?;
         let columns = [target.position_output()].into_iter().chain(target.outputs(&last)).collect();
@@ -167,6 +167,48 @@ impl<'a> Binder<'a> {
         let answer = (Answer { rel, columns }, &shown[..]);
         let changed = self.returning(ChangeKind::Insert, &target, answer, frame, asked)?;
         Ok(changed.with_checks(checks).with_keys(self, keys, &shown))
+    }
+
+    /// The columns of a new row as they are read back, whose texts are refused here where they are too long for their column: whether the
+    /// table has a row of their key is asked before they are stored.
+    pub(super) fn as_fitting(
+        &mut self,
+        rel: Rel,
+        target: &Target,
+        row: &[Attr],
+        mut shown: Vec<Attr>,
+    ) -> (Rel, Vec<Attr>) {
+        let mut made = Vec::new();
+        for ((attr, given), column) in shown.iter_mut().zip(row).zip(&target.table.columns) {
+            let most = match column.data_type {
+                DataType::Char(most) | DataType::Varchar(most) if *attr != *given => most,
+                _ => continue,
+            };
+            let data_type = column.data_type;
+            let call = |function, arguments, data_type| Expr {
+                kind: ExprKind::Call { function, arguments },
+                data_type,
+            };
+            let text = |it: String| Expr::literal(Value::Text(it.into()), DataType::Text);
+            // Blanks at the end are left out, as many as are too many.
+            let trimmed = call(
+                Function::Rtrim,
+                vec![self.column_expr(*given), text(" ".to_owned())],
+                DataType::Text,
+            );
+            let length = call(Function::CharacterLength, vec![trimmed], DataType::Integer);
+            let most = Expr::literal(Value::Integer(i64::from(most)), DataType::Integer);
+            let error = call(
+                Function::RaiseTooLong,
+                vec![text(column.name.clone()), text(data_type.to_string())],
+                data_type,
+            );
+            let branches = vec![(compare(BinaryOperator::Greater, length, most), error)];
+            let otherwise = Some(Box::new(self.column_expr(*attr)));
+            *attr = self.attribute(data_type, true);
+            made.push((*attr, Expr { kind: ExprKind::Case { branches, otherwise }, data_type }));
+        }
+        (mapped(rel, made), shown)
     }
 
     /// A column as a part of a key: values that are equal may be held otherwise.
@@ -285,7 +327,7 @@ impl Changed {
                 self.answer.columns.push(OutputColumn { name: key.name.to_string(), attr });
             }
         }
-        self.answer.rel = super::mapped(self.answer.rel, made);
+        self.answer.rel = mapped(self.answer.rel, made);
         self
     }
 }

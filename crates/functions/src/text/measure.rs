@@ -3,6 +3,7 @@
 use arrow_array::ArrayRef;
 use plan::Function;
 use types::SqlResult;
+use types::numeric::bytes::bytes_of;
 
 use crate::call::Call;
 use crate::error::too_long;
@@ -10,9 +11,15 @@ use crate::error::too_long;
 /// Steps that all comparisons of a call may take.
 const EDIT_STEPS_MAX: usize = 1 << 30;
 
-/// ascii, bit_length, character_length, octet_length.
+/// ascii, bit_length, character_length, octet_length; the number of characters that bytes stand for in a character set.
 pub(crate) fn measure(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let texts = call.texts(0)?;
+    if let Some(names) = call.optional_texts(1)? {
+        return call.map_integers(|row| {
+            let charset = crate::bytes::charset(names.value(row), "source")?;
+            Ok(charset.decode(&bytes_of(texts.value(row)))?.chars().count())
+        });
+    }
     call.map_integers(|row| {
         let text = texts.value(row);
         Ok(match call.function {
