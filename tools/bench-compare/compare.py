@@ -6,6 +6,8 @@
     compare.py --workload ssb --data DIR [--scale 1]         the star schema benchmark; its data is made when missing
     compare.py --workload clickbench --data DIR [--scale 1]  43 queries over a million web hits; they are made when missing
     compare.py --workload shuffled --data DIR --from TPCHDIR TPC-H with the rows of lineitem shuffled
+    compare.py --workload windows --data DIR [--scale 1]     window functions over lineitem of TPC-H
+    compare.py --workload files --data DIR --from TPCHDIR    CSV, JSON lines and Parquet in the place of a table
     compare.py --workload scans --data DIR [--clients 64]    P-HANA's scan workload: statements a second of many clients
     compare.py --workload growth --data DIR                  TPC-H in DIR/sf0.1, sf1, sf10, on 1 and 2 threads, with DuckDB
     compare.py .. --simd avx2 --huge-pages off               with less than all of the machine for nodewise
@@ -38,10 +40,13 @@ PEERS = ["duckdb", "hyper", "polars", "datafusion"]
 
 def queries_of(options):
     """Name and text of each query of the workload."""
-    folders = {**reference.SUITES, "clickbench": reference.CLICKBENCH}
-    files = sorted(folders.get(options.workload, reference.QUERIES).glob("*.sql"))
+    folder = HERE / "workloads" / options.workload
+    others = {**reference.SUITES, "clickbench": reference.CLICKBENCH}
+    folder = folder if folder.exists() else others.get(options.workload, reference.QUERIES)
+    files = sorted(folder.glob("*.sql"))
     wanted = options.queries.split(",") if options.queries else None
-    return {path.stem: path.read_text().strip().rstrip(";") for path in files if not wanted or path.stem in wanted}
+    text = {path.stem: path.read_text().strip().rstrip(";") for path in files if not wanted or path.stem in wanted}
+    return {name: sql.replace("{data}", options.data) for name, sql in text.items()}
 
 
 def of_statistics(sql):
@@ -168,9 +173,9 @@ def table(engines, peers, queries):
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--workload", default="tpch", choices=["tpch", "tpcds", "shuffled", "ssb", "clickbench", "scans", "growth"])
+    parser.add_argument("--workload", default="tpch", choices=["tpch", "tpcds", "shuffled", "ssb", "clickbench", "windows", "files", "scans", "growth"])
     parser.add_argument("--data", required=True, help="folder of the Parquet files (tpch, tpcds: of `nodewise generate`; others are made when missing)")
-    parser.add_argument("--from", dest="source", help="folder of the TPC-H files to shuffle")
+    parser.add_argument("--from", dest="source", help="folder of the TPC-H files to shuffle, or to write as other files")
     parser.add_argument("--scale", type=float, default=1, help="scale of that data")
     parser.add_argument("--queries", help="only these, separated by commas: q01,q06")
     parser.add_argument("--threads", type=int, default=2)

@@ -4,6 +4,7 @@ Every value follows from its row number by a hash, so the same scale gives the s
 """
 
 import pathlib
+import shutil
 
 
 def scans(connection, folder, scale):
@@ -28,6 +29,17 @@ def shuffled(connection, folder, _scale, source):
         connection.execute(f"copy (select * from '{path}'{order}) to '{folder}/{path.name}' (format parquet)")
 
 
+def files(connection, folder, _scale, source):
+    """Lineitem of TPC-H as files that queries read in place: Parquet, CSV, JSON lines of its first two million rows. A folder of
+    tables needs one, so nation is there too."""
+    lineitem = f"{source}/lineitem.parquet"
+    (folder / "parquet").mkdir(exist_ok=True)
+    shutil.copyfile(lineitem, folder / "parquet/lineitem.parquet")
+    shutil.copyfile(f"{source}/nation.parquet", folder / "nation.parquet")
+    connection.execute(f"copy (select * from '{lineitem}') to '{folder}/lineitem.csv' (header)")
+    connection.execute(f"copy (select * from '{lineitem}' limit 2000000) to '{folder}/lineitem.json' (format json)")
+
+
 def provide(name, folder, scale, source=None):
     """Makes the files of a workload in a folder unless they are there."""
     folder = pathlib.Path(folder)
@@ -42,5 +54,5 @@ def provide(name, folder, scale, source=None):
     if name == "scans":
         scans(connection, folder, scale)
     else:
-        shuffled(connection, folder, scale, source)
+        {"shuffled": shuffled, "files": files}[name](connection, folder, scale, source)
     done.write_text("")

@@ -29,9 +29,14 @@ def peers_python(folder, name="duckdb"):
 
 def provide(options):
     """Makes the data of a workload, unless they are there."""
-    sizes = {"clickbench": ["--rows", str(round(1_000_000 * options.scale))], "ssb": ["--scale", str(options.scale)]}
-    if options.workload in sizes:
-        command = [options.nodewise, "generate", options.workload, *sizes[options.workload], options.data]
+    scale = ["--scale", f"{options.scale:g}"]
+    made = {
+        "clickbench": ["clickbench", "--rows", str(round(1_000_000 * options.scale))],
+        "ssb": ["ssb", *scale],
+        "windows": ["tpch", *scale],
+    }
+    if options.workload in made:
+        command = [options.nodewise, "generate", *made[options.workload], options.data]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         return
     make = "import sys, data; data.provide(sys.argv[1], sys.argv[2], float(sys.argv[3]), sys.argv[4])"

@@ -38,6 +38,7 @@ pub mod repeat;
 mod report;
 pub mod scan;
 pub mod sort;
+mod sources;
 mod spill;
 pub mod state;
 mod states;

@@ -168,7 +168,7 @@ impl TextVector {
     }
 
     /// Appends a whole text as bytes.
-    fn push_bytes(&mut self, text: &[u8]) {
+    pub(crate) fn push_bytes(&mut self, text: &[u8]) {
         self.bytes.extend_from_slice(text);
         self.ends.push(
             u32::try_from(self.bytes.len()).expect("invariant: a batch holds less than 4 GiB"),
@@ -336,7 +336,7 @@ impl Batch {
 
 impl Values {
     /// None of the kind that a representation holds.
-    fn none_of(representation: &crate::Representation) -> Self {
+    pub(crate) fn none_of(representation: &crate::Representation) -> Self {
         use crate::Representation;
         match representation {
             Representation::Codes(_) => Self::Codes(Vec::new()),

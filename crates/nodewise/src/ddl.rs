@@ -5,7 +5,7 @@ use binder::{
     ColumnDefinition, Constraints, DesignClause, Generation, KeyDefinition, Numbering, ParsedQuery,
 };
 use stdx::sync::Arc;
-use storage::{BuildContext, ColumnSchema, Rules, Table, TableBuilder, TableDesign};
+use storage::{BuildContext, ColumnSchema, Rules, Table, TableBuilder, TableDesign, WantedRows};
 use types::{
     ColumnId, DataType, Generated, Identity, ObjectKind, OnCommit, RowRules, SqlError, SqlResult,
     SqlState, Styles, names,
@@ -155,7 +155,9 @@ impl Session {
                 let schema = opened.schema()?;
                 check_names(&schema)?;
                 let design = self.design_of(design, name, &schema, cancel)?;
-                let load = |context: &BuildContext<'_>| opened.load(name, &|_| true, context);
+                let (wanted, rows) = (|_: &str| true, WantedRows::all());
+                let load =
+                    |context: &BuildContext<'_>| opened.load(name, (&wanted, &rows), context);
                 let (table, unread) = self.loaded(&path, &design, cancel, load)?;
                 // Where all columns are wanted, those that are not there cannot be stored.
                 if let Some(column) = unread.into_iter().next() {

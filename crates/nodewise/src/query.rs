@@ -2,17 +2,18 @@
 
 use binder::ParsedQuery;
 use binder::bind::Asked;
+use binder::files::UsedColumns;
 use execution::{Executed, JobSettings, QueryContext, QueryTeam, execute};
 use plan::Plan;
 use stdx::Nanos;
 use stdx::sync::Arc;
-use storage::{BuildContext, Table, TableDesign};
-use types::{SqlResult, TableId};
+use storage::{BuildContext, Table, TableDesign, WantedRows};
+use types::{SqlResult, TableId, UnreadColumn};
 
 use crate::basis::Basis;
 use crate::parallel::LoadTeam;
-use crate::planning::plan_plain;
-use crate::reading::Opened;
+use crate::planning::{bound_plain, plan_plain};
+use crate::reading::{Opened, wanted_rows};
 use crate::statement_catalog::{StatementCatalog, Tables};
 use crate::{CancelToken, QueryProfile, Session};
 
@@ -36,6 +37,13 @@ pub(crate) struct Planned {
     /// The rights that it needs.
     pub asked: Arc<Asked>,
     pub planning: Nanos,
+}
+
+/// A file that a query has in the place of a table, and the columns that it may use.
+struct QueryFile {
+    path: String,
+    used: UsedColumns,
+    opened: Opened,
 }
 
 impl Session {
@@ -173,15 +181,43 @@ impl Session {
             return Ok(());
         }
         self.check_files(false)?;
+        let mut in_groups = Vec::new();
         for (path, used) in files {
             let opened = Opened::open(&path, &self.zone())?;
-            let wanted = |column: &str| used.contains(column);
-            let load = |context: &BuildContext<'_>| opened.load(&path, &wanted, context);
-            let (table, unread) = self.loaded(&path, &TableDesign::default(), cancel, load)?;
-            let table = catalog.add(path, table);
+            // Which rows are wanted is known when the query is bound, for which the columns are enough.
+            let has_groups = opened.has_groups()?;
+            let rows = if has_groups { WantedRows::none() } else { WantedRows::all() };
+            let file = QueryFile { path, used, opened };
+            let (table, unread) = self.load_file(&file, &rows, cancel)?;
+            let table = catalog.add(file.path.clone(), table);
             catalog.add_unread(table.id, unread);
+            if has_groups {
+                in_groups.push((table.id, file));
+            }
+        }
+        if in_groups.is_empty() {
+            return Ok(());
+        }
+        let bound = bound_plain(query, catalog).ok();
+        for (id, file) in in_groups {
+            let rows = bound.as_ref().map_or_else(WantedRows::all, |it| wanted_rows(it, id));
+            let (table, _) = self.load_file(&file, &rows, cancel)?;
+            catalog.replace(file.path, table, id);
         }
         Ok(())
+    }
+
+    /// The columns of a file that a query uses, and the rows that it may want.
+    fn load_file(
+        &self,
+        file: &QueryFile,
+        rows: &WantedRows,
+        cancel: &CancelToken,
+    ) -> SqlResult<(Table, Vec<UnreadColumn>)> {
+        let QueryFile { path, used, opened } = file;
+        let wanted = |column: &str| used.contains(column);
+        let load = |context: &BuildContext<'_>| opened.load(path, (&wanted, rows), context);
+        self.loaded(path, &TableDesign::default(), cancel, load)
     }
 
     pub(crate) fn load_team(&self, cancel: &CancelToken) -> LoadTeam {

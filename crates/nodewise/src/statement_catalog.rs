@@ -189,6 +189,12 @@ impl<'a> StatementCatalog<'a> {
         table
     }
 
+    /// Puts another table in the place of one that was added.
+    pub(crate) fn replace(&self, key: String, mut table: Table, id: TableId) {
+        table.id = id;
+        self.transient.lock().insert(key, Arc::new(table));
+    }
+
     /// Adds a table that was added to the catalog of an earlier try of the statement, before all others.
     pub(crate) fn add_again(&self, key: String, table: Arc<Table>) {
         self.transient.lock().insert(key, table);

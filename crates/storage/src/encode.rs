@@ -218,22 +218,32 @@ impl Column {
         let (Some(min), Some(max)) = (&self.statistics.min, &self.statistics.max) else {
             return self.statistics.nulls == self.rows as u64;
         };
-        if self.data_type.stored().is_text() {
-            let text = |it: &Value| match it {
-                Value::Text(it) if matches!(self.data_type, DataType::Char(_)) => {
-                    Some(it.trim_end_matches(' ').to_owned())
-                }
-                Value::Text(it) => Some(it.to_string()),
-                _ => None,
-            };
-            return outside(low, high, text(min), text(max), text);
-        }
-        let key = |it: &Value| {
-            let point = point(self.data_type, it)?;
-            point.exact.then_some(point.floor)
-        };
-        outside(low, high, key(min), key(max), key)
+        is_outside(self.data_type, (low, high), min, max)
     }
+}
+
+/// Whether no value of a column of a type that has values from `min` to `max` is between two bounds.
+pub(crate) fn is_outside(
+    data_type: DataType,
+    (low, high): (Bound<&Value>, Bound<&Value>),
+    min: &Value,
+    max: &Value,
+) -> bool {
+    if data_type.stored().is_text() {
+        let text = |it: &Value| match it {
+            Value::Text(it) if matches!(data_type, DataType::Char(_)) => {
+                Some(it.trim_end_matches(' ').to_owned())
+            }
+            Value::Text(it) => Some(it.to_string()),
+            _ => None,
+        };
+        return outside(low, high, text(min), text(max), text);
+    }
+    let key = |it: &Value| {
+        let point = point(data_type, it)?;
+        point.exact.then_some(point.floor)
+    };
+    outside(low, high, key(min), key(max), key)
 }
 
 /// Whether `min..=max` has nothing between two bounds. A bound that has no key says nothing.

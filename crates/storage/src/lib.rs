@@ -42,6 +42,7 @@ mod new_keys;
 pub mod outside;
 pub mod parallel;
 pub mod parquet;
+mod parquet_groups;
 pub mod part;
 pub mod partition;
 mod place;
@@ -77,8 +78,10 @@ pub use index_vector::IndexVector;
 pub use key_rows::{DenseKey, KeyRows};
 pub use parallel::{NoProgress, Parallel, Progress, Serial};
 pub use parquet::{
-    FileColumn, append_parquet, load_parquet, load_parquet_columns, parquet_names, parquet_schema,
+    FileColumn, append_parquet, load_parquet, load_parquet_columns, parquet_groups, parquet_names,
+    parquet_schema,
 };
+pub use parquet_groups::{ColumnBounds, WantedRows};
 pub use part::{Part, Replica, Translation};
 pub use partition::Partitioning;
 pub use placement::{Placement, units};

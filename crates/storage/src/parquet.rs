@@ -22,6 +22,7 @@ use stdx::sync::Arc;
 use types::{DataType, SqlError, SqlResult, SqlState, UnreadColumn};
 
 use crate::build::{Chained, Piece, RowSource, build_table, piece_of};
+use crate::parquet_groups::WantedRows;
 use crate::regular::{failed_by_system, guard, open};
 use crate::schema::sql_type;
 use crate::{BLOCK_ROWS, BuildContext, ColumnSchema, Table};
@@ -30,6 +31,11 @@ use crate::{BLOCK_ROWS, BuildContext, ColumnSchema, Table};
 pub fn parquet_schema(path: &Path) -> SqlResult<(Vec<ColumnSchema>, u64)> {
     let file = ParquetRows::open(path)?;
     Ok((file.schema()?, file.metadata().file_metadata().num_rows().max(0) as u64))
+}
+
+/// How many row groups a file has.
+pub fn parquet_groups(path: &Path) -> SqlResult<usize> {
+    Ok(ParquetRows::open(path)?.groups.len())
 }
 
 /// The names of the columns of a file.
@@ -68,11 +74,11 @@ pub struct FileColumn {
 
 /// Loads those columns of files as a new table of which `wanted` says by name that they are wanted: the columns of the first
 /// file, which the others have to have, too, and those of the files as wholes. The others, and those that are wanted and cannot be
-/// stored, come back beside the table.
+/// stored, come back beside the table. Row groups are left out in which no row is of `rows`.
 pub fn load_parquet_columns(
     paths: &[PathBuf],
     name: &str,
-    wanted: &dyn Fn(&str) -> bool,
+    (wanted, rows): (&dyn Fn(&str) -> bool, &WantedRows),
     constants: &[FileColumn],
     context: &BuildContext<'_>,
 ) -> SqlResult<(Table, Vec<UnreadColumn>)> {
@@ -104,6 +110,9 @@ pub fn load_parquet_columns(
         for (own, of_file) in schema.iter_mut().zip(&file.columns) {
             own.nullable |= file.plain.schema().field(*of_file).is_nullable();
         }
+    }
+    for file in &mut files {
+        file.groups = rows.groups(&schema, &file.columns, &file.plain)?;
     }
     let own = schema.len();
     let (mut kept, mut values) = (Vec::new(), Vec::new());
@@ -182,6 +191,8 @@ struct ParquetRows {
     coded: ArrowReaderMetadata,
     /// The file's column for each column of the table.
     columns: Vec<usize>,
+    /// The row groups that are read.
+    groups: Vec<usize>,
 }
 
 impl ParquetRows {
@@ -204,7 +215,8 @@ impl ParquetRows {
         };
         let (plain, coded) = (hinted(false), hinted(true));
         let columns = (0..found.schema().fields().len()).collect();
-        Ok(Self { path: path.to_path_buf(), plain, coded, columns })
+        let groups = (0..found.metadata().num_row_groups()).collect();
+        Ok(Self { path: path.to_path_buf(), plain, coded, columns, groups })
     }
 
     fn metadata(&self) -> &::parquet::file::metadata::ParquetMetaData {
@@ -260,6 +272,10 @@ impl ParquetRows {
         Ok(())
     }
 
+    fn group_rows(&self, group: usize) -> usize {
+        self.metadata().row_group(group).num_rows().max(0) as usize
+    }
+
     /// The chunk of a column that is no list and no struct: those have one for each of their leaves.
     fn chunk(&self, group: usize, column: usize) -> Option<&ColumnChunkMetaData> {
         let leaves = self.metadata().file_metadata().schema_descr();
@@ -277,7 +293,7 @@ impl ParquetRows {
         schema: &ColumnSchema,
         context: &BuildContext<'_>,
     ) -> SqlResult<Vec<Piece>> {
-        let rows = self.rows(group);
+        let rows = self.group_rows(group);
         let place = || format!("row group {group}, column \"{}\"", schema.name);
         let failed = |error: &(dyn Error + 'static)| reader_failed(&self.path, &place(), error);
         let is_text = matches!(self.plain.schema().field(column).data_type(), ArrowType::Utf8);
@@ -317,11 +333,11 @@ impl ParquetRows {
 
 impl RowSource for ParquetRows {
     fn chunks(&self) -> usize {
-        self.metadata().num_row_groups()
+        self.groups.len()
     }
 
     fn rows(&self, chunk: usize) -> usize {
-        self.metadata().row_group(chunk).num_rows().max(0) as usize
+        self.group_rows(self.groups[chunk])
     }
 
     fn read(
@@ -334,9 +350,10 @@ impl RowSource for ParquetRows {
         if self.rows(chunk) == 0 {
             return Ok(Vec::new());
         }
+        let group = self.groups[chunk];
         // The decoder may panic on bytes that no writer makes; for the user that is a corrupt file as any other.
-        guard(|| self.decode(chunk, self.columns[column], schema, context)).unwrap_or_else(|what| {
-            let place = format!("row group {chunk}, column \"{}\"", schema.name);
+        guard(|| self.decode(group, self.columns[column], schema, context)).unwrap_or_else(|what| {
+            let place = format!("row group {group}, column \"{}\"", schema.name);
             Err(corrupt(&self.path, &place, &what))
         })
     }

@@ -14,8 +14,9 @@ use stdx::sync::Arc;
 use storage::{Column, InvertedIndex, ItemTraffic, Part, TAIL_ROWS, Table};
 use types::{SqlResult, Value};
 
-use super::part::{Residual, View, table_shape};
+use super::part::{View, table_shape};
 use super::predicate_of::ignores_blanks;
+use super::residual::Residual;
 use crate::scan::decode::Rows;
 use crate::states::States;
 use crate::{BATCH_ROWS, Batch, ItemRead, Layout, Next, Source, WorkContext};

@@ -14,6 +14,7 @@ mod home;
 pub mod index;
 mod later_keys;
 mod leaving;
+mod long_texts;
 mod marks;
 mod packed;
 mod part;
@@ -22,6 +23,7 @@ mod parts_tests;
 pub mod predicate;
 mod predicate_of;
 pub mod repeated;
+mod residual;
 #[cfg(test)]
 mod tests;
 

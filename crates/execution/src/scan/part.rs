@@ -10,11 +10,12 @@ use types::{ColumnId, DataType, SqlResult, Value};
 
 use super::decode::{Progression, Rows, shape};
 use super::leaving::{Change, Leaving};
+use super::long_texts::{LongTexts, is_of_long_texts};
 use super::marks::Marks;
 use super::predicate::CodePredicate;
 use super::predicate_of::{constant, ignores_blanks};
 use super::repeated::Repeated;
-use crate::expression::Compiled;
+use super::residual::Residual;
 use crate::join::{BuildSide, KeyFilter};
 use crate::sort::Cutoff;
 use crate::states::States;
@@ -46,12 +47,6 @@ pub(super) struct View {
     pub residual: Vec<Residual>,
     /// What an order says of rows, and the column that it looks at.
     cutoff: Option<(usize, Arc<Cutoff>)>,
-}
-
-/// A conjunct that needs values: evaluated on the columns it names.
-pub(super) struct Residual {
-    pub columns: Vec<usize>,
-    pub condition: Compiled,
 }
 
 /// What the tests of a part are made of: what was built before, what other scans leave, and who makes them, if that is to be
@@ -157,12 +152,16 @@ impl View {
         let position = scan.columns.iter().position(|it| it.index() == columns.len());
         let columns: Vec<Arc<Column>> =
             scan.columns.iter().map(|&id| stored(columns, id).clone()).collect();
-        let mut predicates = Vec::new();
+        let (mut predicates, mut of_texts) = (Vec::new(), Vec::new());
         for filter in &scan.filters {
             // Positions are not stored, so no codes tell them.
             let of_codes = match position.is_some_and(|it| filter.uses_column(it)) {
                 true => None,
-                false => CodePredicate::of(filter, &columns, states)?,
+                false if is_of_long_texts(filter, &columns, states)? => {
+                    of_texts.push(filter);
+                    continue;
+                }
+                false => CodePredicate::of(filter, &columns, (states, team))?,
             };
             match of_codes {
                 Some(predicate) => {
@@ -180,6 +179,16 @@ impl View {
                 let found = found.filter(|it| build.has_one_key() || pays(it));
                 predicates.extend(found.map(|it| it.kept(repeated.transfer(scan, part, transfer))));
             }
+        }
+        if !of_texts.is_empty() {
+            let made_with = (states, repeated, team);
+            let making = LongTexts { scan, part, columns: &columns, shapes, made_with };
+            let pick = |columns: &[usize], (start, rows): (usize, usize), places: &[u32]| {
+                view.pick_all(columns, start, rows, &Rows::Places(places))
+            };
+            let on_rows = making.tests(&of_texts, &mut predicates, &pick)?;
+            // Before everything else that is tested on rows, as tests of codes are.
+            view.residual.splice(0..0, on_rows);
         }
         view.predicates = merge_ranges(predicates);
         view.predicates.extend(part.deletions().cloned().map(CodePredicate::Live));
@@ -405,20 +414,6 @@ const LINE_BITS: f64 = 512.0;
 pub(super) fn lines_touched(passed: f64, bits: f64) -> f64 {
     let rows = (LINE_BITS / bits.max(1.0)).max(1.0);
     1.0 - (1.0 - passed).powf(rows)
-}
-
-impl Residual {
-    pub(super) fn new(filter: &Expr, shapes: &Layout, states: &States<'_>) -> SqlResult<Self> {
-        let mut used = std::collections::BTreeSet::new();
-        filter.collect_columns(&mut used);
-        let used: Vec<usize> = used.into_iter().collect();
-        let mut filter = filter.clone();
-        let place = |it| used.iter().position(|&used| used == it);
-        filter.map_columns(&mut |it| place(it).expect("invariant: every column was collected"));
-        let layout = used.iter().map(|&it| shapes[it].clone()).collect();
-        let condition = Compiled::new(&filter, &layout, states)?;
-        Ok(Self { columns: used, condition })
-    }
 }
 
 /// The columns of a scan, in the order of its columns, as those of a part, or copies of them, leave it.

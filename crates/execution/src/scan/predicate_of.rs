@@ -8,17 +8,18 @@ use bitpack::{Comparison, bitmap};
 use plan::properties::is_volatile;
 use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator, outcomes};
 use stdx::sync::Arc;
+use stdx::sync::atomic::{AtomicBool, Ordering};
 use storage::{CodeRange, Column, Dictionary, Encoding};
 use types::{DataType, SqlResult, Value};
 
 use super::decode::{code_batch, code_shape};
 use super::predicate::{CodeBits, CodePredicate};
-use crate::Team;
 use crate::expression::Compiled;
 use crate::join::KeyFilter;
 use crate::pieces::{Pieces, piece_rows, unspecified};
 use crate::states::States;
 use crate::team::QueryTeam;
+use crate::{BATCH_ROWS, Team};
 
 /// Codes up to which a condition is decided per code, unless the table has fewer rows.
 const CODES_MAX: usize = 1 << 22;
@@ -33,44 +34,69 @@ const CODES_MARKED_MAX: u64 = 1 << 26;
 /// waking them, which cost 3 % of TPC-H Q4 at scale 1, of 6 million codes.
 const SHARED_CODES_MIN: usize = 1 << 24;
 
+/// Bytes of texts from which on the entries of a dictionary are long: to look for a word in all of them takes a worker 0.1 ms
+/// and more.
+const LONG_BYTES: u64 = 1 << 20;
+
+/// Pieces of a long dictionary for each worker, so that none waits long for the last.
+const PIECES_OF_WORKER: usize = 4;
+
 /// Codes from which on it is made in memory of the query, in one look at the table's (32 KiB of bits).
 const PLACED_CODES_MIN: usize = 1 << 18;
 
+/// What conditions are made with: what was built before, and who decides for many codes, if that is to be several.
+pub(crate) type MadeWith<'a> = (&'a States<'a>, Option<&'a dyn Fn() -> QueryTeam>);
+
+/// Whether a look at all values of a column takes long.
+pub(super) fn is_long(column: &Column) -> bool {
+    match &column.encoding {
+        Encoding::Dictionary(Dictionary::Text(texts)) => texts.memory_bytes() >= LONG_BYTES,
+        _ => false,
+    }
+}
+
 impl CodePredicate {
-    /// Turns a conjunct into a code predicate if its columns allow. `columns` are those of the scan.
+    /// Turns a conjunct into a code predicate if its columns allow. `columns` are those of the scan; a `team` decides long sets of
+    /// codes, if there is one.
     pub(crate) fn of(
         expr: &Expr,
         columns: &[Arc<Column>],
-        states: &States<'_>,
+        (states, team): MadeWith<'_>,
     ) -> SqlResult<Option<Self>> {
         let mut used = BTreeSet::new();
         expr.collect_columns(&mut used);
         let used: Vec<usize> = used.into_iter().collect();
         let found = match used[..] {
-            [place] => {
-                let column = &columns[place];
-                match value_range(expr, column, states)? {
-                    Some(range) => Some(Self::from_range(column, range)),
-                    None => match unequal(expr, column, states)?.or_else(|| nulls(expr, column)) {
-                        Some(predicate) => Some(predicate),
-                        None => Self::code_set(expr, place, column, states)?,
-                    },
-                }
-            }
+            [place] => match Self::simple(expr, &columns[place], states)? {
+                None => Self::code_set(expr, place, &columns[place], (states, team))?,
+                found => found,
+            },
             [_, _] => comparison(expr, columns),
             _ => None,
         };
         match found {
-            None => Self::combined(expr, columns, states),
+            None => Self::combined(expr, columns, (states, team)),
             found => Ok(found),
         }
+    }
+
+    /// A condition on one column that takes no look at each of its codes.
+    pub(super) fn simple(
+        expr: &Expr,
+        column: &Arc<Column>,
+        states: &States<'_>,
+    ) -> SqlResult<Option<Self>> {
+        Ok(match value_range(expr, column, states)? {
+            Some(range) => Some(Self::from_range(column, range)),
+            None => unequal(expr, column, states)?.or_else(|| nulls(expr, column)),
+        })
     }
 
     /// An OR, or an AND below one, of conditions that all are tests of codes: it is TRUE where one of them, or all, are.
     fn combined(
         expr: &Expr,
         columns: &[Arc<Column>],
-        states: &States<'_>,
+        made_with: MadeWith<'_>,
     ) -> SqlResult<Option<Self>> {
         let ExprKind::Binary { operator, .. } = &expr.kind else { return Ok(None) };
         let operator = *operator;
@@ -85,7 +111,7 @@ impl CodePredicate {
                 }
                 // Some more looks at rows that are there anyway cost less than a look at their values.
                 _ if tests.len() == COMBINED_MAX => return Ok(None),
-                _ => match Self::of(next, columns, states)? {
+                _ => match Self::of(next, columns, made_with)? {
                     Some(test) => tests.push(test),
                     None => return Ok(None),
                 },
@@ -107,7 +133,7 @@ impl CodePredicate {
         expr: &Expr,
         place: usize,
         column: &Arc<Column>,
-        states: &States<'_>,
+        (states, team): MadeWith<'_>,
     ) -> SqlResult<Option<Self>> {
         let values = column.code_count();
         // NULL has no code to decide for, what is volatile is decided per row, and deciding must not cost more than
@@ -125,17 +151,13 @@ impl CodePredicate {
         let layout = vec![code_shape(column)];
         let condition = Compiled::new(&expr, &layout, states)?;
         let mut codes = vec![0u64; bitmap::words_for(values)];
-        let mut chosen = Vec::new();
-        for start in (0..values).step_by(crate::BATCH_ROWS) {
-            let end = values.min(start + crate::BATCH_ROWS);
-            let batch = code_batch(column, start as u32..end as u32);
-            // A value that the column does not hold may raise an error that no row would raise.
-            if condition.select(&batch, &mut chosen).is_err() {
-                return Ok(None);
-            }
-            for &row in &chosen {
-                bitmap::set(&mut codes, start + row as usize);
-            }
+        // A value that the column does not hold may raise an error that no row would raise.
+        let decided = match team.filter(|_| is_long(column)) {
+            Some(team) => decide_by(&team(), &condition, column, &mut codes)?,
+            None => decide(&condition, column, 0, &mut codes).is_ok(),
+        };
+        if !decided {
+            return Ok(None);
         }
         Ok(Some(Self::from_set(column, codes)))
     }
@@ -219,6 +241,46 @@ impl CodePredicate {
             None => Self::from_codes(column, it.low as u32, it.high as u32),
         }))
     }
+}
+
+/// Sets the bits of the codes from one on, a multiple of 64, for which a condition holds.
+fn decide(
+    condition: &Compiled,
+    column: &Arc<Column>,
+    first: usize,
+    codes: &mut [u64],
+) -> SqlResult<()> {
+    let values = column.code_count();
+    let mut chosen = Vec::new();
+    for (place, words) in codes.chunks_mut(BATCH_ROWS / 64).enumerate() {
+        let start = first + place * BATCH_ROWS;
+        let end = values.min(start + words.len() * 64);
+        condition.select(&code_batch(column, start as u32..end as u32), &mut chosen)?;
+        chosen.iter().for_each(|it| bitmap::set(words, *it as usize));
+    }
+    Ok(())
+}
+
+/// As [`decide`] for all codes, by all workers; whether no value raised an error.
+fn decide_by(
+    team: &QueryTeam,
+    condition: &Compiled,
+    column: &Arc<Column>,
+    codes: &mut [u64],
+) -> SqlResult<bool> {
+    let failed = AtomicBool::new(false);
+    let piece = piece_rows(column.code_count(), team.width() * PIECES_OF_WORKER);
+    let mut pieces = Pieces::new();
+    for (index, words) in codes.chunks_mut(piece / 64).enumerate() {
+        let failed = &failed;
+        pieces.add(words.len() * 64, move || {
+            if decide(condition, column, index * piece, words).is_err() {
+                failed.store(true, Ordering::Relaxed);
+            }
+        });
+    }
+    pieces.run(team)?;
+    Ok(!failed.load(Ordering::Relaxed))
 }
 
 /// The codes of a column that keys of a hash table have.

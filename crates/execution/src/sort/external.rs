@@ -10,8 +10,9 @@ use types::SqlResult;
 
 use super::key::{KeyEncoder, RowKey};
 use super::run::{Run, gather, sort_entries};
+use crate::sources::Sources;
 use crate::spill::{Extent, Keeper, SharedFile, Writer, read};
-use crate::{BATCH_ROWS, Batch, Kept, Layout, Team, Vector, WorkContext};
+use crate::{BATCH_ROWS, Batch, Kept, Layout, Team, WorkContext};
 
 /// Runs that are merged at once: each has a page in memory, for each task.
 const FAN_IN: usize = 64;
@@ -260,8 +261,8 @@ impl<'a, K: RowKey> Merge<'a, K> {
 /// Collects rows (page, row) into a new batch.
 fn collect(pages: &[Batch], places: &[(u32, u32)], layout: &Layout) -> Batch {
     let column = |column: usize| {
-        let part = |&(page, row): &(u32, u32)| (&*pages[page as usize].columns[column], row);
-        Arc::new(Vector::collect(&layout[column], places.iter().map(part)))
+        let pages = pages.iter().map(|it| &*it.columns[column]);
+        Arc::new(Sources::new(&layout[column], pages).collect(places))
     };
     let columns = (0..layout.len()).map(column).collect();
     Batch { rows: places.len(), columns, sequence: 0 }

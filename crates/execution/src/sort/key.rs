@@ -177,10 +177,8 @@ impl KeyEncoder {
         let bits = self.packed.as_deref().expect("invariant: the kind of key was chosen by bits");
         let mut keys = vec![K::default(); batch.rows];
         for ((key, column), &bits) in self.keys.iter().zip(&columns).zip(bits) {
-            for (row, packed) in keys.iter_mut().enumerate() {
-                // A shift by all bits only ever happens to a key that is still zero.
-                *packed = append(*packed, bits, key.code(column, row, bits));
-            }
+            // A shift by all bits only ever happens to a key that is still zero.
+            key.each_code(column, bits, |row, code| keys[row] = append(keys[row], bits, code));
         }
         Ok(keys)
     }
@@ -208,32 +206,50 @@ fn bits_of(shape: &ColumnShape) -> Option<u32> {
 }
 
 impl CompiledSortKey {
-    fn code(&self, column: &Vector, row: usize, bits: u32) -> u128 {
+    /// Hands the code of each row of a column to `each`: how values are held is asked once.
+    fn each_code(&self, column: &Vector, bits: u32, mut each: impl FnMut(usize, u128)) {
         let shape = self.key.shape();
         let value_bits = bits - u32::from(shape.nullable);
         let ones = |bits: u32| if bits >= 128 { u128::MAX } else { (1u128 << bits) - 1 };
-        if !column.is_valid(row) {
-            return if self.nulls_first { 0 } else { ones(bits) };
-        }
-        let value = match &column.values {
-            Values::Codes(it) => u128::from(it[row]),
-            Values::I64(it) => match shape.bounds {
-                Some((low, _)) => i128::from(it[row]).abs_diff(low),
-                None => u128::from(it[row] as u64 ^ 1 << 63),
-            },
-            Values::I128(it) => match shape.bounds {
-                Some((low, _)) => it[row].abs_diff(low),
-                None => it[row] as u128 ^ 1 << 127,
-            },
-            Values::F64(it) => u128::from(float_code(it[row])),
-            Values::Bool(it) => u128::from(it[row]),
-            Values::Text(_) => unreachable!("invariant: text is not packed"),
-        };
-        let value = if self.descending { ones(value_bits) - value } else { value };
+        let (all, of_value) = (ones(bits), ones(value_bits));
+        let of_null = if self.nulls_first { 0 } else { all };
         // With NULL possible, one bit before the value keeps it apart.
-        match (shape.nullable, self.nulls_first) {
-            (true, true) => value | 1u128.checked_shl(value_bits).unwrap_or(0),
-            _ => value,
+        let apart = match shape.nullable && self.nulls_first {
+            true => 1u128.checked_shl(value_bits).unwrap_or(0),
+            false => 0,
+        };
+        let turn = if self.descending { of_value } else { 0 };
+        // Of a value that has no more than its bits: all of them are turned where the order descends.
+        let code = |value: u128| (value ^ turn) | apart;
+        macro_rules! each {
+            ($values:expr, $code:expr) => {
+                match &column.validity {
+                    None => {
+                        $values.iter().enumerate().for_each(|(row, it)| each(row, code($code(*it))))
+                    }
+                    Some(valid) => $values.iter().enumerate().for_each(|(row, it)| {
+                        each(row, if valid.get(row) { code($code(*it)) } else { of_null })
+                    }),
+                }
+            };
+        }
+        match (&column.values, shape.bounds) {
+            (Values::Codes(values), _) => each!(values, u128::from),
+            (Values::I64(values), Some((low, _))) => match i64::try_from(low) {
+                // A value is not before the least, so their distance has 64 bits.
+                Ok(low) => each!(values, |it: i64| u128::from(it.wrapping_sub(low) as u64)),
+                Err(_) => each!(values, |it: i64| i128::from(it).abs_diff(low)),
+            },
+            (Values::I64(values), None) => {
+                each!(values, |it: i64| u128::from(it as u64 ^ 1 << 63));
+            }
+            (Values::I128(values), Some((low, _))) => {
+                each!(values, |it: i128| it.wrapping_sub(low) as u128);
+            }
+            (Values::I128(values), None) => each!(values, |it: i128| it as u128 ^ 1 << 127),
+            (Values::F64(values), _) => each!(values, |it: f64| u128::from(float_code(it))),
+            (Values::Bool(values), _) => each!(values, u128::from),
+            (Values::Text(_), _) => unreachable!("invariant: text is not packed"),
         }
     }
 

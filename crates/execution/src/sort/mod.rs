@@ -270,6 +270,7 @@ fn merge_ranges<K: RowKey>(
     context: &WorkContext,
 ) -> SqlResult<Placed<(u32, u32, u32)>> {
     use std::cmp::Reverse;
+    use std::collections::binary_heap::PeekMut;
     let count = ranges.iter().map(|it| it.len()).sum();
     let mut places = context.scratch().with_capacity(count)?;
     if let [only] = ranges {
@@ -281,12 +282,15 @@ fn merge_ranges<K: RowKey>(
         .filter_map(|(run, it)| it.first().map(|entry| Reverse((&entry.key, run, 0))))
         .collect();
     let mut step = 0;
-    while let Some(Reverse((_, run, at))) = heads.pop() {
+    while let Some(mut head) = heads.peek_mut() {
         context.check_step(&mut step)?;
+        let Reverse((_, run, at)) = *head;
         let entry = &ranges[run][at];
         places.push((run as u32, entry.batch, entry.row));
-        if let Some(next) = ranges[run].get(at + 1) {
-            heads.push(Reverse((&next.key, run, at + 1)));
+        match ranges[run].get(at + 1) {
+            // The order of the heads is put right when this one is let go.
+            Some(next) => *head = Reverse((&next.key, run, at + 1)),
+            None => _ = PeekMut::pop(head),
         }
     }
     Ok(places)

@@ -7,7 +7,8 @@ use stdx::sync::Arc;
 use types::SqlResult;
 
 use super::key::RowKey;
-use crate::{BATCH_ROWS, Batch, Layout, Vector, WorkContext};
+use crate::sources::Sources;
+use crate::{BATCH_ROWS, Batch, Layout, WorkContext};
 
 /// Rows of one worker: keys with the place of their row.
 pub(super) struct Run<K> {
@@ -112,17 +113,23 @@ pub(super) fn gather<K>(
     layout: &Layout,
     context: &WorkContext,
 ) -> SqlResult<Vec<Batch>> {
+    // Batches are counted through all runs.
+    let mut firsts = Vec::with_capacity(runs.len());
+    let mut count = 0;
+    for run in runs {
+        firsts.push(count);
+        count += run.batches.len() as u32;
+    }
+    let batches = || runs.iter().flat_map(|it| &it.batches);
+    let source =
+        |column: usize| Sources::new(&layout[column], batches().map(|it| &*it.columns[column]));
+    let sources: Vec<Sources<'_>> = (0..layout.len()).map(source).collect();
     let piece = |places: &[(u32, u32, u32)]| {
         context.check()?;
-        let column = |column: usize| {
-            let parts = |&(run, batch, row): &(u32, u32, u32)| {
-                let vector = &runs[run as usize].batches[batch as usize].columns[column];
-                (&**vector, row)
-            };
-            Arc::new(Vector::collect(&layout[column], places.iter().map(parts)))
-        };
-        let columns = (0..layout.len()).map(column).collect();
-        Ok(Batch { rows: places.len(), columns, sequence: 0 })
+        let rows: Vec<(u32, u32)> =
+            places.iter().map(|it| (firsts[it.0 as usize] + it.1, it.2)).collect();
+        let columns = sources.iter().map(|it| Arc::new(it.collect(&rows))).collect();
+        Ok(Batch { rows: rows.len(), columns, sequence: 0 })
     };
     places.chunks(BATCH_ROWS).map(piece).collect()
 }

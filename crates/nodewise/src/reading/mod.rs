@@ -1,6 +1,6 @@
 //! Files in the place of tables: what a query names, and what COPY reads.
 //!
-//! Reading order: `kind` (which format), `csv_options`, `copy_options`, `copy_json`, `json_options`, `extra`, `tables`, `parquet_files`, `json_files`, `arrow_files`, `opened` (schema and rows).
+//! Reading order: `kind` (which format), `csv_options`, `copy_options`, `copy_json`, `json_options`, `extra`, `tables`, `parquet_files`, `json_files`, `arrow_files`, `opened` (schema and rows), `wanted_rows`.
 
 mod arrow_files;
 mod copy_json;
@@ -14,6 +14,7 @@ mod opened;
 mod parquet_files;
 mod tables;
 mod values;
+mod wanted_rows;
 
 pub(crate) use copy_json::CopyJson;
 pub(crate) use copy_options::{AskedOfRows, CopyHeader, CopyText, Direction, Verbosity};
@@ -22,3 +23,4 @@ pub(crate) use kind::{FileKind, is_tbl};
 pub(crate) use opened::Opened;
 pub(crate) use tables::text_table;
 pub(crate) use values::is_on;
+pub(crate) use wanted_rows::wanted_rows;

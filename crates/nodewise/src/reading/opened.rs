@@ -7,7 +7,7 @@ use arrow_schema::{Field, Schema};
 use binder::{FileOption, FileReference};
 use files::{Found, Header, Rows, TextColumn, TextFormat, constant, read_text, sniff};
 use stdx::sync::Arc;
-use storage::{BuildContext, ColumnSchema, Table, TableBuilder};
+use storage::{BuildContext, ColumnSchema, Table, TableBuilder, WantedRows};
 use types::{DataType, SqlError, SqlResult, SqlState, UnreadColumn, Zone};
 
 use super::arrow_files::ArrowFiles;
@@ -106,15 +106,24 @@ impl Opened {
         }
     }
 
-    /// A table of its rows, with those columns that are wanted; and the others, which cannot be used.
+    /// Whether some of its rows can be left out without a look at them.
+    pub(crate) fn has_groups(&self) -> SqlResult<bool> {
+        match self {
+            Self::Parquet(files) => files.has_groups(),
+            _ => Ok(false),
+        }
+    }
+
+    /// A table of its rows, with those columns that are wanted; and the others, which cannot be used. Where rows can be left out,
+    /// some are that are not wanted.
     pub(crate) fn load(
         &self,
         name: &str,
-        wanted: &dyn Fn(&str) -> bool,
+        (wanted, rows): (&dyn Fn(&str) -> bool, &WantedRows),
         context: &BuildContext<'_>,
     ) -> SqlResult<(Table, Vec<UnreadColumn>)> {
         match self {
-            Self::Parquet(files) => files.load(name, wanted, context),
+            Self::Parquet(files) => files.load(name, (wanted, rows), context),
             Self::Text(files) => files.load(name, wanted, context),
             Self::Json(files) => files.load(name, wanted, context),
             Self::Arrow(files) => files.load(name, wanted, context),

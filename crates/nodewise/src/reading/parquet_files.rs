@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use binder::FileOption;
 use files::constant;
-use storage::{BuildContext, ColumnSchema, FileColumn, Table};
+use storage::{BuildContext, ColumnSchema, FileColumn, Table, WantedRows};
 use types::{SqlResult, UnreadColumn};
 
 use super::extra::{ExtraColumn, extra_columns, extra_options};
@@ -31,11 +31,16 @@ impl ParquetFiles {
         Ok(schema)
     }
 
-    /// A table of those columns that are wanted; and the others, which cannot be used.
+    /// Whether some of the rows can be left out without a look at them.
+    pub(crate) fn has_groups(&self) -> SqlResult<bool> {
+        Ok(self.paths.len() > 1 || storage::parquet_groups(&self.paths[0])? > 1)
+    }
+
+    /// A table of those columns and rows that are wanted, perhaps of others; and the other columns, which cannot be used.
     pub(crate) fn load(
         &self,
         name: &str,
-        wanted: &dyn Fn(&str) -> bool,
+        wanted: (&dyn Fn(&str) -> bool, &WantedRows),
         context: &BuildContext<'_>,
     ) -> SqlResult<(Table, Vec<UnreadColumn>)> {
         let column = |it: &ExtraColumn| {

@@ -71,6 +71,15 @@ impl Piece {
         }
     }
 
+    /// The number of a row of a piece of numbers, whatever it is at a NULL.
+    pub(crate) fn number(&self, row: usize) -> Option<i128> {
+        match &self.values {
+            PieceValues::Int { values, .. } => values.get(row).map(|it| (*it).into()),
+            PieceValues::Wide(values) => values.get(row).copied(),
+            PieceValues::Text(_) | PieceValues::Coded { .. } => None,
+        }
+    }
+
     /// The rows at some places, in that order.
     pub(crate) fn take(&self, rows: &[u32]) -> Self {
         let nulls = self.nulls.as_ref().map(|nulls| {

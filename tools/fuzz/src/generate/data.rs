@@ -103,6 +103,12 @@ pub fn constant(draw: &mut Draw, kind: Kind, edges: usize) -> String {
             let edges = ["", " ", "%", "_b", "A", "it''s", "a\\", "NULL"];
             let usual = ["a", "b", "ab", "abc", "b", "zz", "1", "12", "-3"];
             let text = if edge { *draw.pick(&edges) } else { *draw.pick(&usual) };
+            // Longer than any VARCHAR(n), for what is assigned to one.
+            let text = if edge && kind == Kind::Text && draw.chance(20) {
+                "longer than a column"
+            } else {
+                text
+            };
             format!("'{text}'")
         }
     }

@@ -1,0 +1,3 @@
+SELECT count(*) AS rows
+FROM '{data}/parquet/lineitem.parquet'
+WHERE l_comment LIKE '%special%requests%';
