@@ -2,23 +2,24 @@
 
 use sqlparser::ast;
 use types::structs::{Field, StructType};
-use types::{DataType, EnumType, SqlError, SqlResult, SqlState, Whole, names};
+use types::{Bits, DataType, EnumType, SqlError, SqlResult, SqlState, Whole, names};
 
 use crate::interval_fields::limits;
 use crate::struct_words::{KEY, VALUE};
 use crate::syntax::{ident, unsupported};
 
-/// Characters of CHAR(n) and VARCHAR(n): PostgreSQL's limit.
+/// Characters of CHAR(n) and VARCHAR(n), which is PostgreSQL's limit; and bits, of which it has eight times as many.
 const LENGTH_MAX: u32 = 10_485_760;
 
 /// The types that there are, as a hint.
 const TYPES: &str = "the types are BOOLEAN, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, DECIMAL(p,s), DATE, TIME, \
-    TIMETZ, TIMESTAMP, TIMESTAMPTZ, INTERVAL, UUID, BYTEA, JSON, JSONB, CHAR(n), VARCHAR(n), TEXT, TINYINT, UTINYINT, USMALLINT, \
+    TIMETZ, TIMESTAMP, TIMESTAMPTZ, INTERVAL, UUID, BYTEA, BIT(n), BIT VARYING(n), JSON, JSONB, CHAR(n), VARCHAR(n), TEXT, \
+    TINYINT, UTINYINT, USMALLINT, \
     UINTEGER, UBIGINT, HUGEINT, UHUGEINT, \
     STRUCT(name type, ..), MAP(type, type) and arrays of them";
 
 /// Types of PostgreSQL that we do not have.
-const OF_POSTGRES: [&str; 29] = [
+const OF_POSTGRES: [&str; 28] = [
     "box",
     "cidr",
     "circle",
@@ -45,7 +46,6 @@ const OF_POSTGRES: [&str; 29] = [
     "tsrange",
     "tstzrange",
     "tsvector",
-    "varbit",
     "xid8",
     "xml",
 ];
@@ -97,6 +97,10 @@ pub(crate) fn data_type_with(sql: &ast::DataType, find: FindType<'_>) -> SqlResu
         | Sql::Interval { fields: None, precision: None | Some(6) } => without_fields(sql)?,
         Sql::Uuid => DataType::Uuid,
         Sql::Bytea | Sql::Blob(None) => DataType::Bytea,
+        Sql::Bit(said) => DataType::Bits(Bits::Fixed(bits(said, "bit")?.unwrap_or(1))),
+        Sql::BitVarying(said) | Sql::VarBit(said) => {
+            DataType::Bits(bits(said, "varbit")?.map_or(Bits::AnyVarying, Bits::Varying))
+        }
         Sql::JSON => DataType::Json,
         Sql::JSONB => DataType::Jsonb,
         Sql::Char(it) | Sql::Character(it) => DataType::Char(length(it, "char")?.unwrap_or(1)),
@@ -260,6 +264,10 @@ fn catalog_word(word: &str, is_name: bool, is_bare: bool) -> Option<DataType> {
         "xid" | "regnamespace" | "regproc" => DataType::BigInt,
         "name" if is_name => DataType::Text,
         "char" if is_name => DataType::Letter,
+        // The word alone is the type of one bit.
+        "bit" if is_name => DataType::Bits(Bits::Any),
+        "varbit" => DataType::Bits(Bits::AnyVarying),
+        "bitstring" if is_bare => DataType::Bits(Bits::AnyVarying),
         "bool" => DataType::Boolean,
         "int2" => DataType::SmallInt,
         "int4" => DataType::Integer,
@@ -308,6 +316,17 @@ fn length(said: &Option<ast::CharacterLength>, of: &str) -> SqlResult<Option<u32
     }
 }
 
+/// The length of a type of bits.
+fn bits(said: &Option<u64>, of: &str) -> SqlResult<Option<u32>> {
+    let invalid = |message| Err(SqlError::new(SqlState::INVALID_PARAMETER, message));
+    match said.map(u32::try_from) {
+        None => Ok(None),
+        Some(Ok(0)) => invalid(format!("length for type {of} must be at least 1")),
+        Some(Ok(length @ ..=LENGTH_MAX)) => Ok(Some(length)),
+        _ => invalid(format!("length for type {of} cannot exceed {LENGTH_MAX}")),
+    }
+}
+
 /// What PostgreSQL calls a type of ours; it names columns without a name of their own.
 pub(crate) fn type_name(sql: &ast::DataType) -> Option<String> {
     if let Some(name) = made_type(sql) {
@@ -333,6 +352,13 @@ pub(crate) fn type_name(sql: &ast::DataType) -> Option<String> {
         DataType::TimeTz => "timetz",
         DataType::Interval => "interval",
         DataType::Uuid => "uuid",
+        DataType::Bits(it) => {
+            if it.is_varying() {
+                "varbit"
+            } else {
+                "bit"
+            }
+        }
         DataType::Bytea => "bytea",
         DataType::Json => "json",
         DataType::Jsonb => "jsonb",

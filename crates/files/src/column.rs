@@ -78,8 +78,9 @@ impl Column {
         if data_type.stored() != data_type {
             let value = Value::Text(text.into());
             let held = match data_type {
-                // Texts in arrays must fit.
-                DataType::Array(Element::Varchar(_) | Element::Char(_)) => {
+                // Bits, and texts in arrays, must fit.
+                DataType::Bits(_)
+                | DataType::Array(Element::Varchar(_) | Element::Char(_) | Element::Bits(_)) => {
                     numeric::assign(&value, DataType::Null, data_type, "")?
                 }
                 _ if types::structs::is_nested(data_type) => {

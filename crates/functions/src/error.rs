@@ -58,6 +58,7 @@ pub(crate) fn type_name(data_type: DataType) -> String {
         DataType::TimeTz => "time with time zone",
         DataType::Interval => "interval",
         DataType::Uuid => "uuid",
+        DataType::Bits(it) => it.name(),
         DataType::Bytea => "bytea",
         DataType::Json => "json",
         DataType::Jsonb => "jsonb",

@@ -8,6 +8,7 @@ use plan::Function;
 use types::numeric::decimal;
 use types::{DataType, SqlError, SqlResult, SqlState};
 
+use crate::bit_strings;
 use crate::call::{Call, Exact};
 use crate::error::{division_by_zero, out_of_range};
 use crate::float;
@@ -128,6 +129,9 @@ pub(crate) fn division(call: &Call<'_>) -> SqlResult<ArrayRef> {
 /// Operators on the bits of whole numbers. Like PostgreSQL's, a shift goes by the number of places modulo the width that is
 /// computed with: 32 bits, for BIGINT 64.
 pub(crate) fn bits(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    if call.is_text(0) {
+        return bit_strings::operators(call);
+    }
     let left = call.exact(0)?;
     if call.function == Function::BitwiseNot {
         return call.map_exact(|row| Ok(!left.at(row)));

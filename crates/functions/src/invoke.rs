@@ -8,9 +8,9 @@ use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::call::{Call, arrow_type};
 use crate::{
-    array, bits, bucket, bytes, cast, choice, duckdb, exact, field, float, from_text, interval,
-    json, jsonpath, like, moment, number, random, regexp, rows, series, strftime, structs, text,
-    time_tz, to_char, to_char_interval, to_char_number, to_number, uuid, zone,
+    array, bit_strings, bits, bucket, bytes, cast, choice, duckdb, exact, field, float, from_text,
+    interval, json, jsonpath, like, moment, number, random, regexp, rows, series, strftime,
+    structs, text, time_tz, to_char, to_char_interval, to_char_number, to_number, uuid, zone,
 };
 
 /// Calls a function on arrays of `rows` rows each, of the types that its signature named; the result has `rows` rows of
@@ -178,6 +178,7 @@ fn pattern_or_bytes(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::UnicodeAssigned => text::unicode_assigned(call),
         F::SizeBytes => text::size_bytes(call),
         F::ParseIdent => text::parse_ident(call),
+        it if bit_strings::is_of_bits(it) => bit_strings::kernel(call),
         F::GetBit => bits::get(call),
         F::SetBit => bits::set(call),
         F::BitCount => bits::count(call),
@@ -244,10 +245,7 @@ fn text_or_moment(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::MakeTime => interval::make_time(call),
         F::MomentsBetween => interval::between(call),
         F::Timezone => zone::timezone(call),
-        F::AddToTimeTz => time_tz::add(call),
-        F::MomentOfTimeTz => time_tz::moment(call),
-        F::TimezoneOfTimeTz => time_tz::in_zone(call),
-        F::ZoneOfInterval => time_tz::zone_of_interval(call),
+        it if time_tz::is_of_zones(it) => time_tz::kernel(call),
         F::DatePart | F::DatePartOfTimeTz => field::date_part(call),
         F::DateTrunc if call.result == DataType::Interval => moment::truncated_interval(call),
         F::DateTrunc => moment::date_trunc(call),

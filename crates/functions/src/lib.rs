@@ -35,6 +35,7 @@
 
 mod advisory;
 mod array;
+mod bit_strings;
 mod bits;
 mod bucket;
 mod bytes;

@@ -26,6 +26,10 @@ pub(crate) enum Kind {
     TimeTz,
     Interval,
     Bytea,
+    /// BIT of any length, which BIT VARYING becomes.
+    Bits,
+    /// BIT VARYING of any length, which BIT becomes.
+    Varbit,
     Uuid,
     /// Any type, cast to text.
     Printed,
@@ -76,8 +80,8 @@ const fn ruled(
 
 use crate::{float, scale};
 use Kind::{
-    Any, AnyInteger, Boolean, Bytea, Date, Decimal, Double, Integer, Interval, Number, Output,
-    Printed, Text, Time, TimeTz, Timestamp, TimestampTz, Uuid, Whole,
+    Any, AnyInteger, Bits, Boolean, Bytea, Date, Decimal, Double, Integer, Interval, Number,
+    Output, Printed, Text, Time, TimeTz, Timestamp, TimestampTz, Uuid, Varbit, Whole,
 };
 
 const BOOLEAN: DataType = DataType::Boolean;
@@ -92,6 +96,8 @@ const TIMETZ: DataType = DataType::TimeTz;
 const INTERVAL: DataType = DataType::Interval;
 const BYTEA: DataType = DataType::Bytea;
 const BIGINT: DataType = DataType::BigInt;
+const BITS: DataType = DataType::Bits(types::Bits::Any);
+const VARBIT: DataType = DataType::Bits(types::Bits::AnyVarying);
 /// The widest whole number.
 const HUGE: DataType = DataType::Decimal { precision: 38, scale: 0 };
 
@@ -244,13 +250,27 @@ fn bits(function: Function) -> &'static [Overload] {
                 &[
                     ruled(&[AnyInteger, AnyInteger], scale::wider_integer),
                     fixed(&[Whole, Whole], HUGE),
+                    fixed(&[Bits, Bits], BITS),
                 ]
             }
         }
-        F::BitwiseNot => const { &[ruled(&[AnyInteger], scale::first), fixed(&[Whole], HUGE)] },
-        F::ShiftLeft | F::ShiftRight => {
-            const { &[ruled(&[AnyInteger, AnyInteger], scale::first), fixed(&[Whole, Whole], HUGE)] }
+        F::BitwiseNot => {
+            const { &[ruled(&[AnyInteger], scale::first), fixed(&[Whole], HUGE), fixed(&[Bits], BITS)] }
         }
+        F::ShiftLeft | F::ShiftRight => {
+            const {
+                &[
+                    ruled(&[AnyInteger, AnyInteger], scale::first),
+                    fixed(&[Whole, Whole], HUGE),
+                    fixed(&[Bits, Integer], BITS),
+                ]
+            }
+        }
+        F::GetBitOfBits => const { &[fixed(&[Bits, Integer], INTEGER)] },
+        F::SetBitOfBits => const { &[fixed(&[Bits, Integer, Integer], BITS)] },
+        F::BitCountOfBits => const { &[fixed(&[Bits], BIGINT)] },
+        F::BitPosition => const { &[fixed(&[Bits, Bits], INTEGER)] },
+        F::Bitstring => const { &[fixed(&[Text, Integer], VARBIT)] },
         _ => &[],
     }
 }
@@ -259,7 +279,14 @@ fn texts(function: Function) -> &'static [Overload] {
     use Function as F;
     match function {
         F::CharacterLength => {
-            const { &[fixed(&[Text], INTEGER), fixed(&[Bytea], INTEGER), fixed(&[Bytea, Text], INTEGER)] }
+            const {
+                &[
+                    fixed(&[Text], INTEGER),
+                    fixed(&[Bytea], INTEGER),
+                    fixed(&[Bytea, Text], INTEGER),
+                    fixed(&[Bits], INTEGER),
+                ]
+            }
         }
         F::Ascii | F::BitLength | F::OctetLength => const { &[fixed(&[Text], INTEGER)] },
         F::Reverse => const { &[fixed(&[Text], TEXT), fixed(&[Bytea], BYTEA)] },
@@ -288,6 +315,7 @@ fn texts(function: Function) -> &'static [Overload] {
                     fixed(&[Text, Printed], TEXT),
                     fixed(&[Printed, Text], TEXT),
                     fixed(&[Bytea, Bytea], BYTEA),
+                    fixed(&[Varbit, Varbit], VARBIT),
                 ]
             }
         }
@@ -301,6 +329,7 @@ fn texts(function: Function) -> &'static [Overload] {
                 &[
                     optional(&[Text, Text, Integer, Integer], 3, TEXT),
                     optional(&[Bytea, Bytea, Integer, Integer], 3, BYTEA),
+                    optional(&[Bits, Bits, Integer, Integer], 3, BITS),
                 ]
             }
         }
@@ -312,6 +341,7 @@ fn texts(function: Function) -> &'static [Overload] {
                     optional(&[Text, Integer, Integer], 2, TEXT),
                     fixed(&[Text, Text], TEXT),
                     optional(&[Bytea, Integer, Integer], 2, BYTEA),
+                    optional(&[Bits, Integer, Integer], 2, BITS),
                 ]
             }
         }
@@ -443,7 +473,6 @@ fn intervals(function: Function) -> &'static [Overload] {
         F::StatementTimestamp | F::ClockTimestamp => const { &[fixed(&[], TIMESTAMPTZ)] },
         F::LocalTimestamp => const { &[fixed(&[], TIMESTAMP)] },
         F::LocalTime => const { &[fixed(&[], TIME)] },
-        F::CurrentTime => const { &[fixed(&[], TIMETZ)] },
         F::DateTrunc => {
             const { &[fixed(&[Text, Timestamp], TIMESTAMP), fixed(&[Text, Interval], INTERVAL)] }
         }
@@ -474,10 +503,6 @@ fn intervals(function: Function) -> &'static [Overload] {
             }
         }
         F::AddToTime => const { &[fixed(&[Time, Interval], TIME)] },
-        F::AddToTimeTz => const { &[fixed(&[TimeTz, Interval], TIMETZ)] },
-        F::MomentOfTimeTz => const { &[fixed(&[Date, TimeTz], TIMESTAMPTZ)] },
-        F::TimezoneOfTimeTz => const { &[fixed(&[Text, TimeTz, TimestampTz], TIMETZ)] },
-        F::ZoneOfInterval => const { &[fixed(&[Interval], TEXT)] },
         F::MakeInterval => {
             const {
                 &[optional(
@@ -518,6 +543,11 @@ fn bytes(function: Function) -> &'static [Overload] {
 fn zoned(function: Function) -> &'static [Overload] {
     use Function as F;
     match function {
+        F::CurrentTime => const { &[fixed(&[], TIMETZ)] },
+        F::AddToTimeTz => const { &[fixed(&[TimeTz, Interval], TIMETZ)] },
+        F::MomentOfTimeTz => const { &[fixed(&[Date, TimeTz], TIMESTAMPTZ)] },
+        F::TimezoneOfTimeTz => const { &[fixed(&[Text, TimeTz, TimestampTz], TIMETZ)] },
+        F::ZoneOfInterval => const { &[fixed(&[Interval], TEXT)] },
         F::ToCharInZone => const { &[fixed(&[TimestampTz, Text, Text], TEXT)] },
         F::ToCharNumber => const { &[fixed(&[Number, Text], TEXT)] },
         F::ToCharInterval => const { &[fixed(&[Interval, Text], TEXT)] },

@@ -184,6 +184,9 @@ fn cost(argument: DataType, parameter: Kind) -> Option<u32> {
         Kind::Interval if argument == T::Interval => 0,
         Kind::Interval if argument == T::Time => 1,
         Kind::Bytea if argument == T::Bytea => 0,
+        Kind::Bits | Kind::Varbit if let T::Bits(of) = argument => {
+            u32::from(of.is_varying() != (parameter == Kind::Varbit))
+        }
         Kind::Uuid if argument == T::Uuid => 0,
         _ => return None,
     };
@@ -210,6 +213,8 @@ fn cast_target(parameter: Kind, argument: DataType, unknown: DataType) -> DataTy
         Kind::TimeTz => DataType::TimeTz,
         Kind::Interval => DataType::Interval,
         Kind::Bytea => DataType::Bytea,
+        Kind::Bits => DataType::Bits(types::Bits::Any),
+        Kind::Varbit => DataType::Bits(types::Bits::AnyVarying),
         Kind::Uuid => DataType::Uuid,
         Kind::Any => argument,
     }

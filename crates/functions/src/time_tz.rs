@@ -3,6 +3,7 @@
 
 use arrow_array::ArrayRef;
 use arrow_array::types::{Int64Type, TimestampMicrosecondType};
+use plan::Function;
 use types::SqlResult;
 use types::numeric::interval_text;
 use types::numeric::time_tz::TimeTz;
@@ -13,8 +14,24 @@ use crate::error::invalid;
 use crate::interval;
 use crate::zone::Zones;
 
+/// Whether a function is one of these.
+pub(crate) fn is_of_zones(function: Function) -> bool {
+    use Function as F;
+    matches!(function, F::AddToTimeTz | F::MomentOfTimeTz | F::TimezoneOfTimeTz | F::ZoneOfInterval)
+}
+
+/// The kernel of such a function.
+pub(crate) fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    match call.function {
+        Function::AddToTimeTz => add(call),
+        Function::MomentOfTimeTz => moment(call),
+        Function::TimezoneOfTimeTz => in_zone(call),
+        _ => zone_of_interval(call),
+    }
+}
+
 /// A time so much later by the same clocks, past midnight from the beginning.
-pub(crate) fn add(call: &Call<'_>) -> SqlResult<ArrayRef> {
+fn add(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let (times, intervals) = (call.primitive::<Int64Type>(0)?, interval::argument(call, 1)?);
     call.map::<Int64Type>(|row| {
         let time = TimeTz::of_held(times.value(row));
@@ -26,7 +43,7 @@ pub(crate) fn add(call: &Call<'_>) -> SqlResult<ArrayRef> {
 }
 
 /// The moment at which clocks show a time on a day.
-pub(crate) fn moment(call: &Call<'_>) -> SqlResult<ArrayRef> {
+fn moment(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let (days, times) = (call.any_moments(0)?, call.primitive::<Int64Type>(1)?);
     call.map_moments(days, |row| {
         let time = TimeTz::of_held(times.value(row));
@@ -36,7 +53,7 @@ pub(crate) fn moment(call: &Call<'_>) -> SqlResult<ArrayRef> {
 }
 
 /// The same time by the clocks of a zone, which are as far from UTC as at a moment.
-pub(crate) fn in_zone(call: &Call<'_>) -> SqlResult<ArrayRef> {
+fn in_zone(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let (names, times) = (call.texts(0)?, call.primitive::<Int64Type>(1)?);
     let moments = call.primitive::<TimestampMicrosecondType>(2)?;
     let mut zones = Zones::new(names);
@@ -47,7 +64,7 @@ pub(crate) fn in_zone(call: &Call<'_>) -> SqlResult<ArrayRef> {
 }
 
 /// The name of the zone that is an interval ahead of UTC, as POSIX writes it: to the west.
-pub(crate) fn zone_of_interval(call: &Call<'_>) -> SqlResult<ArrayRef> {
+fn zone_of_interval(call: &Call<'_>) -> SqlResult<ArrayRef> {
     let intervals = interval::argument(call, 0)?;
     call.map_texts(|row, out| {
         let span = intervals.at(row);

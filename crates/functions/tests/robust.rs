@@ -36,6 +36,8 @@ const TYPES: &[DataType] = &[
     DataType::TimeTz,
     DataType::Interval,
     DataType::Uuid,
+    DataType::Bits(types::Bits::Fixed(3)),
+    DataType::Bits(types::Bits::AnyVarying),
     DataType::Bytea,
     DataType::Json,
     DataType::Jsonb,
@@ -220,6 +222,7 @@ fn one_call(prng: &mut Prng, function: Function, all: &[DataType]) -> bool {
                     function,
                     Function::Now
                         | Function::StatementTimestamp
+                        | Function::CurrentTime
                         | Function::LocalTime
                         | Function::LocalTimestamp
                         | Function::CurrentDate

@@ -49,6 +49,10 @@ pub const TIMESTAMP: u32 = 1114;
 pub const TIMESTAMPTZ: u32 = 1184;
 /// `time`.
 pub const TIME: u32 = 1083;
+/// `bit`.
+pub const BIT: u32 = 1560;
+/// `varbit`.
+pub const VARBIT: u32 = 1562;
 /// `timetz`.
 pub const TIMETZ: u32 = 1266;
 /// `interval`.
@@ -76,7 +80,7 @@ pub const INT2VECTOR: u32 = 22;
 pub const OIDVECTOR: u32 = 30;
 
 /// The numbers of types and of arrays of them.
-const ARRAYS: [(u32, u32); 25] = [
+const ARRAYS: [(u32, u32); 27] = [
     (RECORD, 2287),
     (BOOL, 1000),
     (JSON, 199),
@@ -98,6 +102,8 @@ const ARRAYS: [(u32, u32); 25] = [
     (TIMESTAMPTZ, 1185),
     (INTERVAL, 1187),
     (TIMETZ, 1270),
+    (BIT, 1561),
+    (VARBIT, 1563),
     (NUMERIC, 1231),
     (UUID, 2951),
     (JSONB, 3807),
@@ -159,6 +165,11 @@ pub fn wire_type(of: DataType) -> WireType {
         DataType::TimestampTz => fixed(TIMESTAMPTZ, 8),
         DataType::Time => fixed(TIME, 8),
         DataType::TimeTz => fixed(TIMETZ, 12),
+        DataType::Bits(it) => {
+            let oid = if it.is_varying() { VARBIT } else { BIT };
+            let modifier = it.length().and_then(|it| i32::try_from(it).ok()).unwrap_or(-1);
+            WireType { oid, size: -1, modifier }
+        }
         DataType::Interval => fixed(INTERVAL, 16),
         DataType::Uuid => fixed(UUID, 16),
         DataType::Bytea => fixed(BYTEA, -1),

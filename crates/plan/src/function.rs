@@ -5,37 +5,6 @@
 //! - Invariant: a name is that of a plan, unique and stable. What a user may write, aliases included, is decided where
 //!   names are looked up.
 
-/// Makes the enum and its lists from one table of variant, name and meaning.
-macro_rules! functions {
-    ($($(#[doc = $meaning:literal])+ $variant:ident = $name:literal,)+) => {
-        /// A scalar function. A NULL argument makes the result NULL unless the variant says otherwise.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum Function {
-            $($(#[doc = $meaning])+ $variant,)+
-        }
-
-        impl Function {
-            /// All functions, in the order of the list.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
-
-            /// Its name in a plan: what SQL calls it, or, for an operator without a name, a word of ours.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $name,)+
-                }
-            }
-
-            /// The function of exactly this name, as [`Function::name`] gives it.
-            pub fn from_name(name: &str) -> Option<Self> {
-                match name {
-                    $($name => Some(Self::$variant),)+
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
 functions! {
     // Numbers.
     /// The absolute value.
@@ -650,6 +619,16 @@ functions! {
     SetBit = "set_bit",
     /// How many bits are set.
     BitCount = "bit_count",
+    /// The bit of a string of bits at a place, from 0 on the left.
+    GetBitOfBits = "get_bit_of_bits",
+    /// A string of bits with another one at a place, from 0 on the left.
+    SetBitOfBits = "set_bit_of_bits",
+    /// How many bits of a string of bits are set.
+    BitCountOfBits = "bit_count_of_bits",
+    /// Where bits begin in a string of bits, from 1 on; 0 where they are not.
+    BitPosition = "bit_position",
+    /// The bits that a text of digits spells, with zeros before them up to a length.
+    Bitstring = "bitstring",
     /// The checksum of bytes by the polynomial of Ethernet.
     Crc32 = "crc32",
     /// The checksum of bytes by that of Castagnoli.

@@ -14,6 +14,8 @@ mod aggregate;
 pub mod build;
 pub mod explain;
 pub mod expression;
+#[macro_use]
+mod function_list;
 pub mod function;
 mod function_kinds;
 mod ids;

@@ -12,7 +12,7 @@ use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use bytes::{BufMut, BytesMut};
 
 use nodewise::text::Cells;
-use types::numeric::datetime;
+use types::numeric::{bit_text, datetime};
 use types::{DataType as SqlType, Whole, Zone};
 
 use crate::numeric_values::{put_numeric, put_written};
@@ -143,6 +143,7 @@ pub fn put_of(of: SqlType) -> Option<PutText> {
         SqlType::Jsonb => Some(put_jsonb),
         SqlType::Numeric => Some(put_written),
         SqlType::TimeTz => Some(put_time_tz),
+        SqlType::Bits(_) => Some(put_bits),
         _ => None,
     }
 }
@@ -153,6 +154,14 @@ fn put_time_tz(text: &str, out: &mut BytesMut) {
         Ok(it) => put_bytes(&it.sent(), out),
         Err(_) => out.put_i32(-1),
     }
+}
+
+/// Appends bits: how many there are, and their bytes.
+fn put_bits(text: &str, out: &mut BytesMut) {
+    let bytes = bit_text::packed(text);
+    out.put_i32(bytes.len() as i32 + 4);
+    out.put_i32(text.len() as i32);
+    out.put_slice(&bytes);
 }
 
 /// Puts the number of bytes since a place there, which has four bytes for it; `without` of them do not count.

@@ -2,10 +2,11 @@
 
 use nodewise::DataType;
 use nodewise::pg_types::{
-    BOOL, BPCHAR, BYTEA, CHAR, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, INTERVAL, JSON, JSONB, NAME,
-    NUMERIC, OID, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, TIMETZ, UNKNOWN, UUID, VARCHAR, element_of,
+    BIT, BOOL, BPCHAR, BYTEA, CHAR, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, INTERVAL, JSON, JSONB,
+    NAME, NUMERIC, OID, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, TIMETZ, UNKNOWN, UUID, VARBIT, VARCHAR,
+    element_of,
 };
-use types::Whole;
+use types::{Bits, Whole};
 
 /// What a client may say of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub fn declared(oid: u32) -> Option<Declared> {
         TIMETZ => DataType::TimeTz,
         INTERVAL => DataType::Interval,
         UUID => DataType::Uuid,
+        BIT => DataType::Bits(Bits::Any),
+        VARBIT => DataType::Bits(Bits::AnyVarying),
         BYTEA => DataType::Bytea,
         JSON => DataType::Json,
         JSONB => DataType::Jsonb,

@@ -11,8 +11,8 @@ use crate::numeric_values::{read_any_numeric, read_numeric};
 use crate::replies::Format;
 use crate::requests::violation;
 use nodewise::pg_types::{
-    BOOL, BYTEA, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, INTERVAL, JSONB, NUMERIC, OID, TEXT, TIME,
-    TIMESTAMP, TIMESTAMPTZ, TIMETZ, UUID, element_of,
+    BIT, BOOL, BYTEA, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, INTERVAL, JSONB, NUMERIC, OID, TEXT,
+    TIME, TIMESTAMP, TIMESTAMPTZ, TIMETZ, UUID, VARBIT, element_of,
 };
 
 /// Days and microseconds from 1970 to 2000.
@@ -95,6 +95,27 @@ fn binary(bytes: &[u8], oid: u32, charset: Charset) -> SqlResult<Value> {
             numeric::datetime::date(day).ok_or_else(out_of_range)?;
             Value::Timestamp(micros)
         }
+        // Its text behind a version.
+        JSONB => match bytes.split_first() {
+            Some((&JSONB_VERSION, text)) => Value::Text(charset.decode(text)?.into()),
+            _ => return Err(incorrect()),
+        },
+        UUID => Value::Text(numeric::uuid::format(u128::from_be_bytes(fixed(bytes)?)).into()),
+        BYTEA => {
+            let held = Value::Text(numeric::bytes::held(bytes).into());
+            numeric::cast(&held, DataType::Bytea, DataType::Text)?
+        }
+        TIME | TIMETZ | INTERVAL | BIT | VARBIT => told(bytes, oid)?,
+        _ => match element_of(oid) {
+            Some(element) => Value::Text(array(bytes, element, charset)?.into()),
+            None => Value::Text(charset.decode(bytes)?.into()),
+        },
+    })
+}
+
+/// A value of a type that is given as its text.
+fn told(bytes: &[u8], oid: u32) -> SqlResult<Value> {
+    Ok(match oid {
         TIME => {
             let micros = i64::from_be_bytes(fixed(bytes)?);
             if !(0..=numeric::datetime::DAY).contains(&micros) {
@@ -112,20 +133,13 @@ fn binary(bytes: &[u8], oid: u32, charset: Charset) -> SqlResult<Value> {
             let interval = Interval::new(months.into(), days.into(), micros)?;
             numeric::cast(&numeric::held_interval(interval), DataType::Interval, DataType::Text)?
         }
-        // Its text behind a version.
-        JSONB => match bytes.split_first() {
-            Some((&JSONB_VERSION, text)) => Value::Text(charset.decode(text)?.into()),
-            _ => return Err(incorrect()),
-        },
-        UUID => Value::Text(numeric::uuid::format(u128::from_be_bytes(fixed(bytes)?)).into()),
-        BYTEA => {
-            let held = Value::Text(numeric::bytes::held(bytes).into());
-            numeric::cast(&held, DataType::Bytea, DataType::Text)?
+        // Their bytes behind the number of bits.
+        _ => {
+            let (count, bytes) = bytes.split_first_chunk::<4>().ok_or_else(incorrect)?;
+            let count = usize::try_from(i32::from_be_bytes(*count)).map_err(|_| incorrect())?;
+            let bits = numeric::bit_text::unpacked(bytes, count).ok_or_else(incorrect)?;
+            Value::Text(bits.into())
         }
-        _ => match element_of(oid) {
-            Some(element) => Value::Text(array(bytes, element, charset)?.into()),
-            None => Value::Text(charset.decode(bytes)?.into()),
-        },
     })
 }
 

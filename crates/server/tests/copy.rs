@@ -138,12 +138,15 @@ fn numbers_of_any_scale_come_in_binary() {
 }
 
 #[test]
-fn times_in_zones_come_in_binary() {
+fn times_in_zones_and_bits_come_in_binary() {
     let server = Running::start();
     let mut raw = Raw::connect(server.address);
-    raw.kinds(&query("CREATE TABLE n (a TIMETZ, b TIMETZ[]); CREATE TABLE m (LIKE n)"));
     raw.kinds(&query(
-        "INSERT INTO n VALUES ('12:00+02', '{24:00+00,NULL}'), ('00:00:00.000001-15:59:59', '{}'), (NULL, NULL)",
+        "CREATE TABLE n (a TIMETZ, b TIMETZ[], c BIT(3), d VARBIT[]); CREATE TABLE m (LIKE n)",
+    ));
+    raw.kinds(&query(
+        "INSERT INTO n VALUES ('12:00+02', '{24:00+00,NULL}', '101', '{101010101,\"\"}'), \
+         ('00:00:00.000001-15:59:59', '{}', '000', NULL), (NULL, NULL, NULL, '{NULL}')",
     ));
     raw.send(&query("COPY n TO STDOUT (FORMAT binary)"));
     let messages = raw.until_ready();
@@ -153,12 +156,19 @@ fn times_in_zones_come_in_binary() {
     let other = "SELECT count(*) FROM (SELECT * FROM n EXCEPT SELECT * FROM m) d";
     assert!(raw.value(other).ends_with('0'));
     // A zone of sixteen hours.
-    let mut far = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0\0\x02\0\0\0\x0c".to_vec();
+    let mut far = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0\0\x04\0\0\0\x0c".to_vec();
     far.extend([0; 8]);
     far.extend((16 * 3600_i32).to_be_bytes());
-    far.extend([0xff; 6]);
+    far.extend([0xff; 14]);
     let refused = copy_in(&mut raw, "COPY m FROM STDIN (FORMAT binary)", &far);
     assert_eq!(error(&refused)[0], "22009");
+    // Two bits for a column of three.
+    let mut short = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0\0\x04".to_vec();
+    short.extend([0xff; 8]);
+    short.extend(b"\0\0\0\x05\0\0\0\x02\xc0");
+    short.extend([0xff; 6]);
+    let refused = copy_in(&mut raw, "COPY m FROM STDIN (FORMAT binary)", &short);
+    assert_eq!(error(&refused)[0], "22026");
 }
 
 #[test]

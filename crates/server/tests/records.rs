@@ -67,10 +67,10 @@ fn rows_of_tables_and_structs_of_names() {
 }
 
 #[test]
-fn times_in_zones_are_sent_as_postgres_sends_them() {
+fn times_in_zones_and_bits_are_sent_as_postgres_sends_them() {
     let server = Running::start();
     let mut raw = Raw::connect(server.address);
-    // By timetz_send(..), array_send(..) and record_send(..) of PostgreSQL 18.
+    // By timetz_send(..), bit_send(..), varbit_send(..), array_send(..) and record_send(..) of PostgreSQL 18.
     for (sql, oid, text, bytes) in [
         ("SELECT timetz '12:34:56.789+02'", 1266, "12:34:56.789+02", "0000000a8be62608ffffe3e0"),
         (
@@ -85,6 +85,15 @@ fn times_in_zones_are_sent_as_postgres_sends_them() {
             "(24:00:00+00)",
             "00000001000004f20000000c000000141dd7600000000000",
         ),
+        ("SELECT B'101'", 1560, "101", "00000003a0"),
+        ("SELECT varbit ''", 1562, "", "00000000"),
+        (
+            "SELECT array[varbit '101010101', null]",
+            1563,
+            "{101010101,NULL}",
+            "00000001000000010000061a00000002000000010000000600000009aa80ffffffff",
+        ),
+        ("SELECT row(B'1')", 2249, "(1)", "0000000100000618000000050000000180"),
     ] {
         let (found, said) = sent(&mut raw, sql, false);
         assert_eq!((found, String::from_utf8(said).unwrap().as_str()), (oid, text), "{sql}");

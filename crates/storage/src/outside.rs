@@ -60,17 +60,8 @@ pub fn shown(array: &ArrayRef, data_type: DataType, field: &Field) -> ArrayRef {
             Arc::new(held.reinterpret_cast::<Time64MicrosecondType>())
         }
         (DataType::TimeTz, _) => {
-            let held = array.as_primitive::<Int64Type>();
-            let mut out = StringBuilder::with_capacity(held.len(), held.len() * 12);
-            let mut text = String::new();
-            for held in held {
-                text.clear();
-                out.append_option(held.map(|it| {
-                    TimeTz::of_held(it).format(&mut text);
-                    &text
-                }));
-            }
-            Arc::new(out.finish())
+            let times = array.as_primitive::<Int64Type>().iter();
+            written(times, |it, out| TimeTz::of_held(it).format(out))
         }
         (DataType::Interval, _) => {
             let held = array.as_primitive::<Decimal128Type>();
@@ -100,19 +91,7 @@ pub fn shown(array: &ArrayRef, data_type: DataType, field: &Field) -> ArrayRef {
             let places = array.as_primitive::<Int32Type>().iter();
             Arc::new(StringArray::from_iter(places.map(|place| place.map(label))))
         }
-        (DataType::Numeric, _) => {
-            let held = array.as_string::<i32>();
-            let mut out = StringBuilder::with_capacity(held.len(), held.values().len());
-            let mut text = String::new();
-            for held in held {
-                text.clear();
-                out.append_option(held.map(|it| {
-                    number::written(it, &mut text);
-                    &text
-                }));
-            }
-            Arc::new(out.finish())
-        }
+        (DataType::Numeric, _) => written(array.as_string::<i32>().iter(), number::written),
         (DataType::Bytea, _) => {
             let texts = array.as_string::<i32>();
             let mut out = BinaryBuilder::with_capacity(texts.len(), texts.values().len());
@@ -121,6 +100,23 @@ pub fn shown(array: &ArrayRef, data_type: DataType, field: &Field) -> ArrayRef {
         }
         _ => array.clone(),
     }
+}
+
+/// Values as the texts that they are written as.
+fn written<T>(
+    values: impl ExactSizeIterator<Item = Option<T>>,
+    write: impl Fn(T, &mut String),
+) -> ArrayRef {
+    let mut out = StringBuilder::with_capacity(values.len(), values.len() * 12);
+    let mut text = String::new();
+    for value in values {
+        text.clear();
+        out.append_option(value.map(|it| {
+            write(it, &mut text);
+            &text
+        }));
+    }
+    Arc::new(out.finish())
 }
 
 /// Values of a column, of no lists, as they are held, whether they come from outside or are held so already. Errors: 42804 for values of

@@ -6,7 +6,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use crate::interned::Interned;
-use crate::{EnumType, SqlError, SqlResult, SqlState, Whole, names};
+use crate::{Bits, EnumType, SqlError, SqlResult, SqlState, Whole, names};
 
 /// The type of a column or an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -46,6 +46,8 @@ pub enum DataType {
     Interval,
     /// 128 bits that name something. Held as the 36 characters that it is written with.
     Uuid,
+    /// A string of bits. Held as a text of their digits ([`crate::numeric::bit_text`]).
+    Bits(Bits),
     /// A string of bytes. Held as a text, each byte as the character of its number ([`crate::numeric::bytes`]).
     Bytea,
     /// JSON as it was written. Held as that text, which can be shown and taken apart, but not compared ([`crate::json`]).
@@ -90,7 +92,7 @@ impl DataType {
             Self::Interval => Self::Decimal { precision: 38, scale: 0 },
             Self::Uuid | Self::Bytea | Self::Json | Self::Jsonb | Self::Numeric => Self::Text,
             Self::Array(_) | Self::Struct(_) | Self::Map(_) => Self::Text,
-            Self::Letter => Self::Text,
+            Self::Letter | Self::Bits(_) => Self::Text,
             Self::Whole(it) => it.plain(),
             Self::Enum(_) => Self::Integer,
             own => own,
@@ -206,6 +208,7 @@ impl fmt::Display for DataType {
             Self::TimeTz => f.write_str("TIMETZ"),
             Self::Interval => f.write_str("INTERVAL"),
             Self::Uuid => f.write_str("UUID"),
+            Self::Bits(it) => write!(f, "{it}"),
             Self::Bytea => f.write_str("BYTEA"),
             Self::Json => f.write_str("JSON"),
             Self::Jsonb => f.write_str("JSONB"),
@@ -248,6 +251,7 @@ macro_rules! elements {
             Map(StructType),
             Whole(Whole),
             Enum(EnumType),
+            Bits(Bits),
             /// SMALLINT, in an `int2vector` of PostgreSQL's catalog: from 0 on, and written with blanks between.
             SmallIntVector,
             /// A number of the catalog in an `oidvector`.
@@ -266,6 +270,7 @@ macro_rules! elements {
                     Self::Map(entry) => DataType::Map(entry),
                     Self::Whole(it) => DataType::Whole(it),
                     Self::Enum(it) => DataType::Enum(it),
+                    Self::Bits(it) => DataType::Bits(it),
                     Self::SmallIntVector => DataType::SmallInt,
                     Self::OidVector => DataType::BigInt,
                 }
@@ -289,6 +294,7 @@ macro_rules! elements {
                     Self::Map(entry) => Element::Map(entry),
                     Self::Whole(it) => Element::Whole(it),
                     Self::Enum(it) => Element::Enum(it),
+                    Self::Bits(it) => Element::Bits(it),
                     Self::Null | Self::Array(_) => return None,
                 }))
             }

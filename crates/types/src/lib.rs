@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod array;
+pub mod bits;
 pub mod catalog;
 pub mod charset;
 pub mod data_type;
@@ -32,6 +33,7 @@ mod violations;
 pub mod whole;
 pub mod zone;
 
+pub use bits::Bits;
 pub use catalog::{
     CatalogView, CheckRule, ColumnInfo, ColumnStatistics, Deferral, DomainColumn, FieldsColumn,
     ForeignKey, Generated, Identity, ReferentialAction, RowRules, TableInfo, UniqueKey,

@@ -19,9 +19,14 @@ pub enum Kind {
     Timestamp,
     TimestampTz,
     Time,
+    TimeTz,
     Interval,
     Uuid,
     Bytea,
+    /// So many bits.
+    Bit(u8),
+    /// At most so many bits.
+    Varbit(u8),
     Varchar(u8),
     Char(u8),
     Text,
@@ -39,15 +44,18 @@ pub enum Class {
     /// Points of time with a time zone.
     Moment,
     Time,
+    /// Times of a day with a time zone.
+    Clock,
     Interval,
     Uuid,
     Bytes,
+    Bits,
     Text,
 }
 
 impl Class {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Integer,
         Self::Float,
         Self::Decimal,
@@ -56,9 +64,11 @@ impl Class {
         Self::Timestamp,
         Self::Moment,
         Self::Time,
+        Self::Clock,
         Self::Interval,
         Self::Uuid,
         Self::Bytes,
+        Self::Bits,
         Self::Text,
     ];
 
@@ -86,9 +96,11 @@ impl Class {
             Self::Timestamp => &[Kind::Timestamp],
             Self::Moment => &[Kind::TimestampTz],
             Self::Time => &[Kind::Time],
+            Self::Clock => &[Kind::TimeTz],
             Self::Interval => &[Kind::Interval],
             Self::Uuid => &[Kind::Uuid],
             Self::Bytes => &[Kind::Bytea],
+            Self::Bits => &[Kind::Bit(4), Kind::Varbit(12), Kind::Varbit(12)],
             Self::Text => &[Kind::Text, Kind::Varchar(8), Kind::Varchar(20), Kind::Char(4)],
         }
     }
@@ -104,9 +116,11 @@ impl Class {
             Self::Timestamp => Kind::Timestamp,
             Self::Moment => Kind::TimestampTz,
             Self::Time => Kind::Time,
+            Self::Clock => Kind::TimeTz,
             Self::Interval => Kind::Interval,
             Self::Uuid => Kind::Uuid,
             Self::Bytes => Kind::Bytea,
+            Self::Bits => Kind::Varbit(12),
             Self::Text => Kind::Text,
         }
     }
@@ -124,9 +138,11 @@ impl Kind {
             Self::Timestamp => Class::Timestamp,
             Self::TimestampTz => Class::Moment,
             Self::Time => Class::Time,
+            Self::TimeTz => Class::Clock,
             Self::Interval => Class::Interval,
             Self::Uuid => Class::Uuid,
             Self::Bytea => Class::Bytes,
+            Self::Bit(_) | Self::Varbit(_) => Class::Bits,
             Self::Varchar(_) | Self::Char(_) | Self::Text => Class::Text,
         }
     }
@@ -147,9 +163,12 @@ impl fmt::Display for Kind {
             Self::Timestamp => out.write_str("TIMESTAMP"),
             Self::TimestampTz => out.write_str("TIMESTAMPTZ"),
             Self::Time => out.write_str("TIME"),
+            Self::TimeTz => out.write_str("TIMETZ"),
             Self::Interval => out.write_str("INTERVAL"),
             Self::Uuid => out.write_str("UUID"),
             Self::Bytea => out.write_str("BYTEA"),
+            Self::Bit(length) => write!(out, "BIT({length})"),
+            Self::Varbit(length) => write!(out, "BIT VARYING({length})"),
             Self::Varchar(length) => write!(out, "VARCHAR({length})"),
             Self::Char(length) => write!(out, "CHAR({length})"),
             Self::Text => out.write_str("TEXT"),

@@ -4,7 +4,7 @@ use plan::build::{null, unary};
 use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, SortKey, UnaryOperator};
 use sqlparser::ast;
 use types::structs;
-use types::{DataType, SqlError, SqlResult, SqlState, Value, numeric};
+use types::{Bits, DataType, SqlError, SqlResult, SqlState, Value, numeric};
 
 use super::Binder;
 use super::coercion::{fold_cast, key_of, name_of};
@@ -276,9 +276,13 @@ fn of_bits(
     let shown = given.shown();
     let [argument] = given.arguments(name, whole)?;
     let data_type = argument.data_type;
-    match data_type.is_integer() {
-        true => Ok(made(function, [argument], given, data_type)),
-        false => Err(wrong_arguments(name, &shown, whole)),
+    match data_type {
+        DataType::Bits(_) => {
+            let bits = DataType::Bits(Bits::Any);
+            Ok(made(function, [fold_cast(argument, bits)], given, bits))
+        }
+        _ if data_type.is_integer() => Ok(made(function, [argument], given, data_type)),
+        _ => Err(wrong_arguments(name, &shown, whole)),
     }
 }
 

@@ -355,6 +355,10 @@ impl<'a> Binder<'a> {
             Ok(done) => return Ok(done),
             Err(arguments) => arguments,
         };
+        let arguments = match self.of_bit_strings(function, arguments, whole)? {
+            Ok(done) => return Ok(done),
+            Err(arguments) => arguments,
+        };
         let types: Vec<DataType> = arguments.iter().map(|it| it.data_type).collect();
         let constants: Vec<Option<Value>> =
             arguments.iter().map(|it| constant(it).cloned()).collect();

@@ -583,9 +583,10 @@ impl<'a> Binder<'a> {
                 self.converted(value, to)?
             }
             (DataType::Null, _) if to.is_text() => self.coerce_unknown(value, DataType::Text)?,
-            (DataType::Null, DataType::Array(_) | DataType::Struct(_) | DataType::Map(_)) => {
-                self.stored_as(value, to)?
-            }
+            (
+                DataType::Null,
+                DataType::Array(_) | DataType::Struct(_) | DataType::Map(_) | DataType::Bits(_),
+            ) => self.stored_as(value, to)?,
             (DataType::Null, _) => self.coerce_unknown(value, to)?,
             // Its blanks go, and what is left must fit.
             (DataType::Bpchar, _) if to.is_text() => fold_cast(value, DataType::Text),

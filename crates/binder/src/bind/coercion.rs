@@ -18,6 +18,7 @@ pub(super) fn name_of(data_type: DataType) -> String {
         DataType::Decimal { .. } | DataType::Numeric => "numeric".to_owned(),
         DataType::Timestamp => "timestamp without time zone".to_owned(),
         DataType::TimestampTz => "timestamp with time zone".to_owned(),
+        DataType::Bits(it) => it.name().to_owned(),
         DataType::Time => "time without time zone".to_owned(),
         DataType::TimeTz => "time with time zone".to_owned(),
         DataType::Char(_) | DataType::Bpchar => "character".to_owned(),
@@ -79,6 +80,17 @@ impl Binder<'_> {
                     true => value,
                     false => nested_call(plan::Function::NestedFit, value, to),
                 })
+            }
+            DataType::Bits(of) if expr.data_type != to => {
+                let value = self.converted(expr, DataType::Bits(of.unlimited()))?;
+                Ok(match of.length() {
+                    Some(_) => nested_call(plan::Function::NestedFit, value, to),
+                    None => value,
+                })
+            }
+            DataType::Array(Element::Bits(of)) if of.length().is_some() && expr.data_type != to => {
+                let value = self.converted(expr, DataType::Array(Element::Bits(of.unlimited())))?;
+                Ok(nested_call(plan::Function::NestedFit, value, to))
             }
             DataType::Array(Element::Varchar(_) | Element::Char(_)) if expr.data_type != to => {
                 let texts = self.converted(expr, DataType::Array(Element::Text))?;
@@ -202,6 +214,7 @@ pub(super) fn roomy(known: DataType, expr: &Expr) -> DataType {
     else {
         return match (known, expr.data_type) {
             (DataType::Varchar(_), DataType::Null) => DataType::Text,
+            (DataType::Bits(it), DataType::Null) => DataType::Bits(it.unlimited()),
             _ => known,
         };
     };
@@ -209,6 +222,7 @@ pub(super) fn roomy(known: DataType, expr: &Expr) -> DataType {
         DataType::Varchar(_) => DataType::Text,
         DataType::Char(n) if text.chars().count() == n as usize => known,
         DataType::Char(_) => DataType::Bpchar,
+        DataType::Bits(it) => DataType::Bits(it.unlimited()),
         DataType::Decimal { .. } => match numeric::parse_literal(text.trim()) {
             Ok((_, own)) => common_type(known, own).unwrap_or(known),
             // What is no number is an error when it is converted.

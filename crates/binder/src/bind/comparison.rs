@@ -241,6 +241,7 @@ impl<'a> Binder<'a> {
             }
             DataType::Bpchar => Ok(fold_cast(it, meet)),
             own if own.is_text() && other.is_text() => Ok(it),
+            DataType::Bits(_) => Ok(it),
             DataType::Date if other == DataType::Timestamp => Ok(it),
             _ => Ok(fold_cast(it, meet)),
         };

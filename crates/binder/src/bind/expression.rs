@@ -272,7 +272,9 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
         let bound = self.expr(operand)?;
-        if !bound.data_type.is_numeric() && bound.data_type != DataType::Null {
+        let is_bits =
+            function == Function::BitwiseNot && matches!(bound.data_type, DataType::Bits(_));
+        if !bound.data_type.is_numeric() && bound.data_type != DataType::Null && !is_bits {
             let sign = operator.to_string();
             let of = bound.data_type;
             return Err(super::comparison::no_operator(&sign, DataType::Null, of, whole));

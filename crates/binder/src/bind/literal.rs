@@ -4,7 +4,7 @@ use plan::build::null;
 use plan::{Expr, ExprKind};
 use sqlparser::ast;
 use types::numeric;
-use types::{DataType, SqlError, SqlResult, SqlState, Value};
+use types::{Bits, DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
 use super::errors::{at, unsupported};
@@ -21,6 +21,12 @@ impl<'a> Binder<'a> {
                 let (value, data_type) =
                     numeric::parse_literal(text).map_err(|it| at(it, whole))?;
                 Ok(Expr::literal(value, data_type))
+            }
+            ast::Value::SingleQuotedByteStringLiteral(digits) => {
+                super::bit_strings::constant(digits).map_err(|it| at(it, whole))
+            }
+            ast::Value::HexStringLiteral(digits) => {
+                super::bit_strings::constant(&format!("x{digits}")).map_err(|it| at(it, whole))
             }
             ast::Value::Boolean(it) => Ok(truth(Value::Boolean(*it))),
             ast::Value::Null => Ok(null(DataType::Null)),
@@ -57,6 +63,8 @@ impl<'a> Binder<'a> {
             None if fields.is_some() => {
                 crate::data_types::without_fields(&it.data_type).map_err(|it| at(it, whole))?
             }
+            // Of a constant it is no type of one bit, as it is elsewhere.
+            None if it.data_type == ast::DataType::Bit(None) => DataType::Bits(Bits::Any),
             None => self.type_named(&it.data_type).map_err(|it| at(it, whole))?,
         };
         let Some(text) = text_of(&it.value.value) else {

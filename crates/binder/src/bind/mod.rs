@@ -21,6 +21,7 @@ mod arithmetic;
 mod arrays;
 mod asked;
 mod asking;
+mod bit_strings;
 mod call;
 mod catalog_calls;
 mod change;

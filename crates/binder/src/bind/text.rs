@@ -3,7 +3,7 @@
 use plan::build::{boolean, negated, null};
 use plan::{Expr, ExprKind, Function};
 use sqlparser::ast;
-use types::{DataType, SqlError, SqlResult, SqlState, Value};
+use types::{Bits, DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
 use super::coercion::{fold_cast, with_blanks};
@@ -195,8 +195,11 @@ impl<'a> Binder<'a> {
         let mut both = [self.expr(left)?, self.expr(right)?];
         let types = [both[1].data_type, both[0].data_type];
         for (side, other) in both.iter_mut().zip(types) {
-            if side.data_type == DataType::Null && other.is_integer() {
-                *side = self.coerce_unknown(side.clone(), other)?;
+            let is_shift = matches!(function, Function::ShiftLeft | Function::ShiftRight);
+            let of_bits = matches!(other, DataType::Bits(_)) && !is_shift;
+            if side.data_type == DataType::Null && (other.is_integer() || of_bits) {
+                let to = super::coercion::roomy(other, side);
+                *side = self.coerce_unknown(side.clone(), to)?;
             }
         }
         self.invoke(function, both.into(), whole)
@@ -223,6 +226,13 @@ impl<'a> Binder<'a> {
             || (a, b) == (DataType::Null, DataType::Bytea)
         {
             return self.invoke(Function::ConcatOperator, vec![left, right], whole);
+        }
+        let is_bits = |it: DataType| matches!(it, DataType::Bits(_));
+        let may_be = |it: DataType| is_bits(it) || it == DataType::Null;
+        if (is_bits(a) || is_bits(b)) && may_be(a) && may_be(b) {
+            let of = DataType::Bits(Bits::AnyVarying);
+            let both = vec![self.converted(left, of)?, self.converted(right, of)?];
+            return self.fold_call(Function::ConcatOperator, both, of);
         }
         let is_text = |it: DataType| it.is_text() || it == DataType::Null;
         if !is_text(a) && !is_text(b) {

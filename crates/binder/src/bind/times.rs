@@ -99,41 +99,11 @@ impl<'a> Binder<'a> {
                 let back = self.negated_interval(right)?;
                 self.later(left, back)?
             }
-            (Add, Date, Time) => self.later(left, fold_cast(right, Interval))?,
-            (Add, Time, Date) => self.later(right, fold_cast(left, Interval))?,
-            (Add, Time, Interval) => {
-                self.fold_call(Function::AddToTime, vec![left, right], Time)?
+            (Add | Subtract, Time | TimeTz, _) => {
+                return self.with_time_of_day(operator, left, right);
             }
-            (Add, Interval, Time) => {
-                self.fold_call(Function::AddToTime, vec![right, left], Time)?
-            }
-            (Subtract, Time, Interval) => {
-                let back = self.negated_interval(right)?;
-                self.fold_call(Function::AddToTime, vec![left, back], Time)?
-            }
-            (Add, Date, TimeTz) => {
-                self.fold_call(Function::MomentOfTimeTz, vec![left, right], TimestampTz)?
-            }
-            (Add, TimeTz, Date) => {
-                self.fold_call(Function::MomentOfTimeTz, vec![right, left], TimestampTz)?
-            }
-            (Add, TimeTz, Time | Interval) => {
-                let right = fold_cast(right, Interval);
-                self.fold_call(Function::AddToTimeTz, vec![left, right], TimeTz)?
-            }
-            (Add, Time | Interval, TimeTz) => {
-                let left = fold_cast(left, Interval);
-                self.fold_call(Function::AddToTimeTz, vec![right, left], TimeTz)?
-            }
-            (Subtract, TimeTz, Time | Interval) => {
-                let back = self.negated_interval(fold_cast(right, Interval))?;
-                self.fold_call(Function::AddToTimeTz, vec![left, back], TimeTz)?
-            }
-            (Subtract, Time, Time) => {
-                let back = self.negated_interval(fold_cast(right, Interval))?;
-                let both = vec![fold_cast(left, Interval), back];
-                self.fold_call(Function::AddIntervals, both, Interval)?
-            }
+            // A sum is the same in the other order.
+            (Add, _, Time | TimeTz) => return self.with_time_of_day(Add, right, left),
             (Subtract, _, _) if is_moment(a) && is_moment(b) => {
                 let meet =
                     if a == TimestampTz || b == TimestampTz { TimestampTz } else { Timestamp };
@@ -159,6 +129,38 @@ impl<'a> Binder<'a> {
             _ => return Ok(None),
         };
         Ok(Some(result))
+    }
+
+    /// A sum or a difference of a time of day and something else; `None` where there is none.
+    fn with_time_of_day(
+        &mut self,
+        operator: BinaryOperator,
+        time: Expr,
+        other: Expr,
+    ) -> SqlResult<Option<Expr>> {
+        use BinaryOperator::{Add, Subtract};
+        let of = time.data_type;
+        Ok(Some(match (operator, of, other.data_type) {
+            (Add, Time, Date) => self.later(other, fold_cast(time, Interval))?,
+            (Add, TimeTz, Date) => {
+                self.fold_call(Function::MomentOfTimeTz, vec![other, time], TimestampTz)?
+            }
+            (Subtract, Time, Time) => {
+                let back = self.negated_interval(fold_cast(other, Interval))?;
+                let both = vec![fold_cast(time, Interval), back];
+                self.fold_call(Function::AddIntervals, both, Interval)?
+            }
+            // In a sum with a time in a zone a time without one is a span.
+            (Add, Time, TimeTz) => return self.with_time_of_day(Add, other, time),
+            (Add, TimeTz, Time) | (Subtract, TimeTz, Time) | (_, _, Interval) => {
+                let span = fold_cast(other, Interval);
+                let span = if operator == Add { span } else { self.negated_interval(span)? };
+                let function =
+                    if of == TimeTz { Function::AddToTimeTz } else { Function::AddToTime };
+                self.fold_call(function, vec![time, span], of)?
+            }
+            _ => return Ok(None),
+        }))
     }
 
     fn scaled(&mut self, function: Function, span: Expr, by: Expr) -> SqlResult<Expr> {
@@ -325,27 +327,7 @@ impl<'a> Binder<'a> {
                 self.truncated_moment(arguments, whole).map(Ok)
             }
             Function::Extract | Function::DatePart if place == 1 => {
-                let field = match super::constant(&arguments[0]) {
-                    Some(Value::Text(field)) => field.to_lowercase(),
-                    _ => String::new(),
-                };
-                let moment = arguments[1].clone();
-                let unit = zone_unit(&field);
-                let clocks = if field == "epoch" { zone("UTC") } else { self.session_zone() };
-                arguments[1] = self.shown_in(clocks, moment.clone())?;
-                if let Some(unit) = unit {
-                    let utc = self.shown_in(zone("UTC"), moment)?;
-                    let both = vec![arguments[1].clone(), utc];
-                    arguments[1] = self.fold_call(Function::MomentsBetween, both, Interval)?;
-                    arguments[0] = Expr::literal(Value::Text("epoch".into()), DataType::Text);
-                    let seconds = self.invoke(function, arguments, whole)?;
-                    let whole = DataType::Decimal { precision: 10, scale: 0 };
-                    let wanted =
-                        if seconds.data_type.is_float() { DataType::Double } else { whole };
-                    let distance = self.in_unit(fold_cast(seconds, DataType::Integer), unit)?;
-                    return Ok(Ok(fold_cast(distance, wanted)));
-                }
-                self.invoke(function, arguments, whole).map(Ok)
+                self.field_by_clocks(function, arguments, whole).map(Ok)
             }
             Function::ToChar if place == 0 && arguments.len() == 2 => {
                 arguments.push(self.session_zone());
@@ -372,6 +354,34 @@ impl<'a> Binder<'a> {
             }
             _ => Ok(Err(arguments)),
         }
+    }
+
+    /// A field of a moment, as the clocks of the session show it, or of their distance from UTC.
+    fn field_by_clocks(
+        &mut self,
+        function: Function,
+        mut arguments: Vec<Expr>,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let field = match super::constant(&arguments[0]) {
+            Some(Value::Text(field)) => field.to_lowercase(),
+            _ => String::new(),
+        };
+        let moment = arguments[1].clone();
+        let clocks = if field == "epoch" { zone("UTC") } else { self.session_zone() };
+        arguments[1] = self.shown_in(clocks, moment.clone())?;
+        let Some(unit) = zone_unit(&field) else {
+            return self.invoke(function, arguments, whole);
+        };
+        let utc = self.shown_in(zone("UTC"), moment)?;
+        let both = vec![arguments[1].clone(), utc];
+        arguments[1] = self.fold_call(Function::MomentsBetween, both, Interval)?;
+        arguments[0] = Expr::literal(Value::Text("epoch".into()), DataType::Text);
+        let seconds = self.invoke(function, arguments, whole)?;
+        let whole = DataType::Decimal { precision: 10, scale: 0 };
+        let wanted = if seconds.data_type.is_float() { DataType::Double } else { whole };
+        let distance = self.in_unit(fold_cast(seconds, DataType::Integer), unit)?;
+        Ok(fold_cast(distance, wanted))
     }
 
     /// A distance from UTC in seconds, or its hours or minutes.

@@ -120,8 +120,8 @@ impl Kernel for InputErrors {
                 return Ok(Value::Null);
             }
             // A text that is too long is none, where a cast would cut it.
-            let read = match self.of.is_text() {
-                true => numeric::assign(&text, DataType::Text, self.of, ""),
+            let read = match self.of.is_text() || matches!(self.of, DataType::Bits(_)) {
+                true => numeric::assign(&text, DataType::Null, self.of, ""),
                 false => numeric::cast_in(&text, DataType::Text, self.of, &self.zone),
             };
             let text = |it: Option<&str>| it.map_or(Value::Null, |it| Value::Text(it.into()));

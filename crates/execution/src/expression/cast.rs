@@ -4,7 +4,7 @@
 use types::numeric::datetime::{self, DAY};
 use types::numeric::errors::{cannot_cast, date_beyond_timestamp};
 use types::numeric::{float, format, spelling};
-use types::{DataType, SqlResult, Value, Zone};
+use types::{Bits, DataType, SqlResult, Value, Zone};
 
 use super::by_value::converted;
 use super::characters::{characters, trim_blanks};
@@ -30,9 +30,14 @@ pub(super) fn cast_in(operand: Node, to: DataType, zone: Option<&Zone>) -> SqlRe
         return Ok(operand);
     }
     Ok(match (from, to) {
-        // A UUID and JSON are held as they are written.
-        (DataType::Uuid | DataType::Json | DataType::Jsonb, to) if to.is_text() => {
+        // Bits, a UUID and JSON are held as they are written.
+        (DataType::Bits(_) | DataType::Uuid | DataType::Json | DataType::Jsonb, to)
+            if to.is_text() =>
+        {
             limited(operand.relabelled(DataType::Text), to)
+        }
+        (DataType::Bits(from), DataType::Bits(of)) if is_as_long(from, of) => {
+            operand.relabelled(to)
         }
         (from, to) if is_held_apart(from) || is_held_apart(to) => converted(operand, to, zone)?,
         (DataType::Char(length), DataType::Bpchar) => padded(operand, length),
@@ -67,6 +72,16 @@ pub(super) fn cast_in(operand: Node, to: DataType, zone: Option<&Zone>) -> SqlRe
             return Err(cannot_cast(from, to));
         }
     })
+}
+
+/// Whether bits of a type are neither cut nor filled as another.
+fn is_as_long(from: Bits, to: Bits) -> bool {
+    match (from.length(), to) {
+        (_, Bits::Any | Bits::AnyVarying) => true,
+        (Some(most), Bits::Varying(length)) => most <= length,
+        (Some(most), Bits::Fixed(length)) => from == Bits::Fixed(most) && most == length,
+        (None, _) => false,
+    }
 }
 
 /// Whether the style of the session makes other texts, or reads texts otherwise, than is usual.

@@ -62,6 +62,7 @@ fn text(text: &str, of: DataType, how: How<'_>) -> SqlResult<Value> {
         DataType::Char(_) | DataType::Varchar(_) => {
             numeric::fitting(text, of).map(|it| Value::Text(it.into()))
         }
+        DataType::Bits(_) => numeric::assign(&Value::Text(text.into()), DataType::Null, of, ""),
         _ => cast(text, of, how),
     }
 }

@@ -43,9 +43,14 @@ pub(crate) fn signature(
         (Function::NestedKey, [of]) if structs::is_nested(*of) => made(structs::key_type(*of)),
         (Function::NestedJson, [of]) if structs::is_nested(*of) => made(DataType::Json),
         // Binding says the lengths that its column has.
-        (Function::NestedFit, [of]) if structs::is_nested(*of) => made(*of),
+        (Function::NestedFit, [of]) if structs::is_nested(*of) || is_of_bits(*of) => made(*of),
         _ => None,
     }
+}
+
+/// Whether values of a type are strings of bits, or arrays of them.
+fn is_of_bits(of: DataType) -> bool {
+    matches!(of.element().unwrap_or(of), DataType::Bits(_))
 }
 
 /// The kernel of a function of structs.

@@ -3,7 +3,7 @@
 use ::types::array::{self, Dimension};
 use ::types::numeric::errors::type_name;
 use ::types::numeric::interval_text::Fields;
-use ::types::{DataType, SqlResult, TableId, names};
+use ::types::{Bits, DataType, SqlResult, TableId, names};
 use arrow_array::RecordBatch;
 use binder::bind::SerialSequence;
 use stdx::sync::Arc;
@@ -419,6 +419,9 @@ pub(super) fn type_names(session: &Session) -> Vec<(i64, Option<i64>, String)> {
         });
         names.extend(named);
     }
+    // Without a length it is not the type that its word alone names.
+    let bit = i64::from(wire_type(DataType::Bits(Bits::Any)).oid);
+    names.push((bit, Some(-1), "\"bit\"".to_owned()));
     let numeric = i64::from(wire_type(DataType::Numeric).oid);
     for fields in all(session).iter().flat_map(|it| it.rules().rows.fields.clone()) {
         if let Some(limits) = fields.fields.number {

@@ -13,6 +13,7 @@ pub(super) fn catalog(session: &Session) -> Cell {
 pub(super) fn sizes(of: DataType) -> (Option<i64>, Option<i64>) {
     let length = match of {
         DataType::Char(it) | DataType::Varchar(it) => Some(i64::from(it)),
+        DataType::Bits(it) => it.length().map(i64::from),
         _ => None,
     };
     let moment = match of {

@@ -53,6 +53,8 @@ pub(super) const TYPES: &[PgType] = &[
     pg_type((1184, "timestamptz", 8), "D", "timestamptz_", "timestamp with time zone"),
     pg_type((1186, "interval", 16), "T", "interval_", "interval"),
     pg_type((1266, "timetz", 12), "D", "timetz_", "time with time zone"),
+    pg_type((1560, "bit", -1), "V", "bit_", "bit"),
+    pg_type((1562, "varbit", -1), "V", "varbit_", "bit varying"),
     pg_type((1700, "numeric", -1), "N", "numeric_", "numeric"),
     pg_type((2249, "record", -1), "P", "record_", "record"),
     pg_type((2950, "uuid", 16), "U", "uuid_", "uuid"),
@@ -112,8 +114,10 @@ pub(super) fn types(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&COLUMNS);
     for it in TYPES {
         let by_value = (1..=8).contains(&it.length);
-        let preferred =
-            matches!(it.name, "bool" | "text" | "float8" | "oid" | "timestamptz" | "interval");
+        let preferred = matches!(
+            it.name,
+            "bool" | "text" | "float8" | "oid" | "timestamptz" | "interval" | "varbit"
+        );
         // Their binary functions have an underscore before the verb in any case.
         let base = it.functions.trim_end_matches('_');
         let function = |verb: &str| match verb {

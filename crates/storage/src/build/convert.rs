@@ -8,7 +8,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, StringArray, StringArrayType};
 use arrow_schema::{DataType as ArrowType, TimeUnit};
 use types::numeric;
-use types::{DataType, SqlError, SqlResult, SqlState};
+use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::assign::{assigned, decimals, texts_of};
 use super::piece::{Piece, PieceValues};
@@ -225,6 +225,16 @@ fn fit(texts: &StringArray, column: &ColumnSchema) -> SqlResult<StringArray> {
     let (limit, blanks) = match column.data_type {
         DataType::Char(limit) => (limit as usize, true),
         DataType::Varchar(limit) => (limit as usize, false),
+        DataType::Bits(_) => {
+            let held = |it: &str| {
+                let value = Value::Text(it.into());
+                match numeric::assign(&value, DataType::Null, column.data_type, &column.name)? {
+                    Value::Text(it) => Ok(it.to_string()),
+                    other => Err(SqlError::internal(format!("{other} is no bits"))),
+                }
+            };
+            return texts.iter().map(|it| it.map(held).transpose()).collect();
+        }
         DataType::Letter => {
             let first = |it: &str| numeric::shortened(it, DataType::Letter).to_owned();
             return Ok(texts.iter().map(|it| it.map(first)).collect());

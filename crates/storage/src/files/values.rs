@@ -1,7 +1,7 @@
 //! Values, types and statistics as records.
 
 use types::structs::{Field, StructType};
-use types::{ColumnStatistics, DataType, EnumType, SqlResult, Value, Whole};
+use types::{Bits, ColumnStatistics, DataType, EnumType, SqlResult, Value, Whole};
 
 use super::medium::damaged;
 use super::record::Record;
@@ -64,6 +64,13 @@ pub(super) fn type_record(data_type: DataType) -> Record {
         DataType::TimeTz => kind("timetz"),
         DataType::Interval => kind("interval"),
         DataType::Uuid => kind("uuid"),
+        DataType::Bits(it) => {
+            let kind = kind(if it.is_varying() { "varbit" } else { "bit" });
+            match it.length() {
+                Some(length) => kind.number("length", length),
+                None => kind,
+            }
+        }
         DataType::Bytea => kind("bytea"),
         DataType::Json => kind("json"),
         DataType::Jsonb => kind("jsonb"),
@@ -135,6 +142,18 @@ pub(super) fn read_type(record: &mut Record) -> SqlResult<DataType> {
         "timetz" => DataType::TimeTz,
         "interval" => DataType::Interval,
         "uuid" => DataType::Uuid,
+        "bit" | "varbit" => {
+            let length = match record.has("length") {
+                true => Some(record.take_number("length")?),
+                false => None,
+            };
+            DataType::Bits(match (length, &*kind) {
+                (Some(length), "bit") => Bits::Fixed(length),
+                (None, "bit") => Bits::Any,
+                (Some(length), _) => Bits::Varying(length),
+                (None, _) => Bits::AnyVarying,
+            })
+        }
         "bytea" => DataType::Bytea,
         "json" => DataType::Json,
         "jsonb" => DataType::Jsonb,

@@ -10,7 +10,7 @@ use super::interval_text::{self, Fields};
 use super::number::{self, Number};
 use super::time_tz::TimeTz;
 use super::types::{is_assignable, is_castable};
-use super::{bytes, datetime, decimal, float, format, spelling, uuid};
+use super::{bit_text, bytes, datetime, decimal, float, format, spelling, uuid};
 use crate::{DataType, SqlError, SqlResult, Styles, Value, Zone, array, json, structs};
 
 /// `CAST(value AS to)`. A text that is longer than its type is cut; blanks at the end of CHAR do not count and are not kept,
@@ -98,27 +98,13 @@ fn cast_with(
     }
     let from = from.plain();
     match (source(value, from), value) {
-        (DataType::TimestampTz, Value::Timestamp(it)) if to == DataType::TimeTz => {
-            // At no time of a day.
-            if datetime::is_infinite(*it) {
-                return Ok(Value::Null);
-            }
-            let of_day = it.rem_euclid(datetime::DAY);
-            Ok(Value::Integer(TimeTz::at(of_day, zone.ahead_at(*it))?.held()))
-        }
+        _ if to == DataType::TimeTz => in_zone(value, source(value, from), zone),
         (DataType::TimestampTz, Value::Timestamp(it)) if to != DataType::TimestampTz => {
             let local = zone.local(*it).ok_or_else(|| out_of_range(DataType::Timestamp))?;
             converted(&Value::Timestamp(local), DataType::Timestamp, to)
         }
         (_, Value::Text(it)) if to == DataType::TimestampTz => {
             Ok(Value::Timestamp(datetime::parse_moment(it, zone)?))
-        }
-        (_, Value::Text(it)) if to == DataType::TimeTz => {
-            Ok(Value::Integer(datetime::parse_time_tz(it, zone)?.held()))
-        }
-        (DataType::Time, Value::Integer(it)) if to == DataType::TimeTz => {
-            let ahead = zone.ahead_of_local(zone.today() * datetime::DAY + it);
-            Ok(Value::Integer(TimeTz::new(*it, ahead)?.held()))
         }
         (DataType::Date | DataType::Timestamp, _) if to == DataType::TimestampTz => {
             let Value::Timestamp(local) = cast(value, from, DataType::Timestamp)? else {
@@ -132,6 +118,23 @@ fn cast_with(
         }
         _ => converted(value, from, to),
     }
+}
+
+/// A text, a moment or a time of day as a time of day by the clocks that it names, or by those of a zone.
+fn in_zone(value: &Value, from: DataType, zone: &Zone) -> SqlResult<Value> {
+    let time = match (from, value) {
+        (_, Value::Text(it)) => datetime::parse_time_tz(it, zone)?,
+        // At no time of a day.
+        (_, Value::Timestamp(it)) if datetime::is_infinite(*it) => return Ok(Value::Null),
+        (DataType::TimestampTz, Value::Timestamp(it)) => {
+            TimeTz::at(it.rem_euclid(datetime::DAY), zone.ahead_at(*it))?
+        }
+        (DataType::Time, Value::Integer(it)) => {
+            TimeTz::new(*it, zone.ahead_of_local(zone.today() * datetime::DAY + it))?
+        }
+        _ => return Err(mismatch(value, from)),
+    };
+    Ok(Value::Integer(time.held()))
 }
 
 /// What a column of type `to` stores for a value in INSERT, COPY and UPDATE. Like a cast, but text is not cut: only blanks at its
@@ -168,6 +171,13 @@ pub fn assign(value: &Value, from: DataType, to: DataType, column: &str) -> SqlR
     if to.is_text() {
         let text = text_of(value, from, &Zone::utc())?;
         return Ok(Value::Text(fitting(&text, to)?.into()));
+    }
+    if let DataType::Bits(of) = to {
+        let bits = cast(value, source(value, from), DataType::Bits(of.unlimited()))?;
+        if let Value::Text(it) = &bits {
+            bit_text::check(it, of)?;
+        }
+        return Ok(bits);
     }
     cast(value, source(value, from), to)
 }
@@ -242,6 +252,13 @@ fn converted(value: &Value, from: DataType, to: DataType) -> SqlResult<Value> {
     let single = to == DataType::Real;
     match (value, to) {
         (Value::Text(it), _) if from == DataType::Bytea => number_of_bytes(it, to),
+        (Value::Text(it), DataType::Bits(to)) if matches!(from, DataType::Bits(_)) => {
+            Ok(Value::Text(bit_text::shaped(it, to).into()))
+        }
+        (Value::Text(it), _) if matches!(from, DataType::Bits(_)) => bit_text::integer(it, to),
+        (Value::Integer(it), DataType::Bits(to)) => {
+            Ok(Value::Text(bit_text::of_integer(*it, to).into()))
+        }
         (Value::Text(it), DataType::Json) if from == DataType::Jsonb => Ok(Value::Text(it.clone())),
         (Value::Text(it), _) if from == DataType::Jsonb && !to.is_json() => json::scalar(it, to),
         (Value::Text(it), _) if from == DataType::Numeric => of_number(it, to),
@@ -392,6 +409,7 @@ fn parse(text: &str, to: DataType) -> SqlResult<Value> {
         DataType::Interval => Ok(held_interval(interval_text::parse(text, Fields::default())?)),
         DataType::Numeric => held_number(&Number::parse(text)?),
         DataType::Uuid => Ok(Value::Text(uuid::parse(text)?.into())),
+        DataType::Bits(to) => Ok(Value::Text(bit_text::shaped(&bit_text::parse(text)?, to).into())),
         DataType::Bytea => Ok(Value::Text(bytes::parse(text)?.into())),
         DataType::Json => json::check(text).map(|_| Value::Text(text.into())),
         DataType::Jsonb => Ok(Value::Text(json::normal(text)?.into())),

@@ -222,7 +222,8 @@ impl Fields {
 
     fn take(&mut self, token: &str) -> Result<(), Flaw> {
         let first = token.as_bytes().first().copied().unwrap_or(b' ');
-        if token.contains(':') && first.is_ascii_digit() {
+        let before_zone = token.split(['+', '-']).next().unwrap_or(token);
+        if before_zone.contains(':') && first.is_ascii_digit() {
             return self.take_time(token);
         }
         if token.starts_with(['+', '-']) {

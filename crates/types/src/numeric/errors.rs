@@ -15,6 +15,10 @@ pub fn type_name(of: DataType) -> String {
         DataType::Bpchar => "character".into(),
         DataType::Varchar(n) => format!("character varying({n})"),
         DataType::Enum(it) => it.to_string(),
+        DataType::Bits(it) => match it.length() {
+            Some(length) => format!("{}({length})", it.name()),
+            None => it.name().into(),
+        },
         DataType::Array(it) if !it.is_of_vector() => format!("{}[]", type_name(it.data_type())),
         DataType::Struct(it) if it.is_row() => "record".into(),
         DataType::Struct(_) | DataType::Map(_) => of.to_string(),

@@ -157,6 +157,7 @@ pub fn common_type(a: DataType, b: DataType) -> Option<DataType> {
         | (DataType::TimestampTz, DataType::Date | DataType::Timestamp) => {
             Some(DataType::TimestampTz)
         }
+        (DataType::Bits(a), DataType::Bits(b)) => Some(DataType::Bits(a.common(b))),
         (DataType::Time, DataType::TimeTz) | (DataType::TimeTz, DataType::Time) => {
             Some(DataType::TimeTz)
         }
@@ -274,6 +275,12 @@ pub fn is_castable(from: DataType, to: DataType) -> bool {
                 | (DataType::Bytea, DataType::SmallInt | DataType::Integer | DataType::BigInt)
                 | (DataType::SmallInt | DataType::Integer | DataType::BigInt, DataType::Bytea)
         )
+        || matches!(
+            (from, to),
+            (DataType::Bits(it), DataType::Integer | DataType::BigInt)
+                | (DataType::Integer | DataType::BigInt, DataType::Bits(it))
+                if !it.is_varying()
+        )
 }
 
 /// The fields of two structs, or of the entries of two maps.
@@ -375,6 +382,7 @@ pub fn is_implicit(from: DataType, to: DataType) -> bool {
         (DataType::Date, DataType::Timestamp | DataType::TimestampTz) => true,
         (DataType::Timestamp, DataType::TimestampTz) => true,
         (DataType::Time, DataType::Interval | DataType::TimeTz) => true,
+        (DataType::Bits(_), DataType::Bits(_)) => true,
         (DataType::Array(from), DataType::Array(to)) => {
             is_implicit(from.data_type(), to.data_type())
         }
@@ -398,7 +406,7 @@ mod tests {
         PLAIN.into_iter().chain([label, label.array().unwrap()]).collect()
     }
 
-    const PLAIN: [DataType; 44] = [
+    const PLAIN: [DataType; 46] = [
         DataType::Null,
         DataType::Boolean,
         DataType::SmallInt,
@@ -424,6 +432,8 @@ mod tests {
         DataType::TimeTz,
         DataType::Interval,
         DataType::Uuid,
+        DataType::Bits(crate::Bits::Fixed(3)),
+        DataType::Bits(crate::Bits::AnyVarying),
         DataType::Bytea,
         DataType::Json,
         DataType::Jsonb,

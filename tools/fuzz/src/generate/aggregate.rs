@@ -43,8 +43,9 @@ impl Generator<'_> {
             Class::Boolean => {
                 self.draw.weighted(&[(1, ("bool_and", Some(class))), (1, ("bool_or", Some(class)))])
             }
-            // Neither least nor greatest UUIDs are there in PostgreSQL 18.
+            // Neither least nor greatest UUIDs or bits are there in PostgreSQL 18.
             Class::Uuid => return self.uuid_of_rows(scope),
+            Class::Bits => return self.bits_of_rows(scope),
             Class::Text | Class::Interval => self.ordered(class),
             _ => self.draw.weighted(&[(1, ("min", Some(class))), (1, ("max", Some(class)))]),
         };
@@ -93,6 +94,14 @@ impl Generator<'_> {
         let is_text = Expr::postfix("IS NOT NULL", text);
         let form = Form::Case { operand: false, otherwise: false };
         Expr::new(form, Kind::Uuid, vec![is_text, uuid.cast(Kind::Uuid)])
+    }
+
+    /// The bits that all rows have, or one; all of one length.
+    fn bits_of_rows(&mut self, scope: &Scope) -> Expr {
+        let text = self.aggregate(Class::Text, scope, 0);
+        let bits = Expr::literal("B'0101'", Kind::Bit(4));
+        let form = Form::Case { operand: false, otherwise: false };
+        Expr::new(form, Kind::Bit(4), vec![Expr::postfix("IS NOT NULL", text), bits])
     }
 
     fn argument(&mut self, class: Class, rows: &Scope, depth: usize) -> Expr {

@@ -96,9 +96,14 @@ pub fn constant(draw: &mut Draw, kind: Kind, edges: usize) -> String {
             ];
             format!("TIMESTAMP '{}'", if edge { *draw.pick(&edges) } else { *draw.pick(&usual) })
         }
-        Kind::TimestampTz | Kind::Time | Kind::Interval | Kind::Uuid | Kind::Bytea => {
-            rarer(draw, kind, edge)
-        }
+        Kind::TimestampTz
+        | Kind::Time
+        | Kind::TimeTz
+        | Kind::Interval
+        | Kind::Uuid
+        | Kind::Bytea
+        | Kind::Bit(_)
+        | Kind::Varbit(_) => rarer(draw, kind, edge),
         Kind::Varchar(_) | Kind::Char(_) | Kind::Text => {
             let edges = ["", " ", "%", "_b", "A", "it''s", "a\\", "NULL"];
             let usual = ["a", "b", "ab", "abc", "b", "zz", "1", "12", "-3"];
@@ -132,6 +137,20 @@ fn rarer(draw: &mut Draw, kind: Kind, edge: bool) -> String {
             let edges = ["23:59:59.999999", "24:00:00"];
             let usual = ["00:00:00", "12:30:00", "12:30:00.5", "23:59:59", "06:07:08"];
             format!("TIME '{}'", if edge { *draw.pick(&edges) } else { *draw.pick(&usual) })
+        }
+        Kind::TimeTz => {
+            let edges = ["23:59:59.999999-15:59:59", "24:00:00+00", "00:00:00+15:59:59"];
+            let usual = ["00:00:00+00", "12:30:00+00", "14:30:00+02", "10:30:00-02", "23:59:59-08"];
+            format!("TIMETZ '{}'", if edge { *draw.pick(&edges) } else { *draw.pick(&usual) })
+        }
+        Kind::Bit(_) => {
+            let usual = ["0000", "1111", "0101", "1010", "0001"];
+            format!("B'{}'", *draw.pick(&usual))
+        }
+        Kind::Varbit(_) => {
+            let edges = ["", "000000000000", "111111111111", "00000000", "000000001"];
+            let usual = ["0", "1", "01", "10", "0101", "1010", "101"];
+            format!("B'{}'", if edge { *draw.pick(&edges) } else { *draw.pick(&usual) })
         }
         Kind::Interval => {
             let edges = ["178 years", "-178 years", "0.000001 seconds"];

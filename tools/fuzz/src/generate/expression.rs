@@ -32,6 +32,8 @@ impl Generator<'_> {
             Class::Interval => self.interval(scope, depth - 1),
             Class::Uuid => self.uuid(scope, depth - 1),
             Class::Bytes => self.bytes(scope, depth - 1),
+            Class::Clock => self.clock(scope, depth - 1),
+            Class::Bits => self.bits(scope, depth - 1),
             Class::Text => self.text(scope, depth - 1),
         }
     }

@@ -99,6 +99,8 @@ impl Generator<'_> {
             (1, Class::Time),
             (1, Class::Uuid),
             (1, Class::Bytes),
+            (1, Class::Clock),
+            (1, Class::Bits),
         ]);
         // A type that the tables have not is not there.
         let class =

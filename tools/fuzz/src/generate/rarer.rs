@@ -1,4 +1,4 @@
-//! Moments, times of day, intervals, UUIDs and bytes.
+//! Moments, times of day, intervals, UUIDs, bytes and bits.
 //!
 //! Key decision: what an interval does to a point of time follows from its months, days and time, and equal intervals may
 //! have others; so only constants are added to points of time.
@@ -125,6 +125,59 @@ impl Generator<'_> {
                 let part = self.expr(Class::Text, scope, depth);
                 let encoding = Expr::literal("'UTF8'", Kind::Text);
                 Expr::new(Form::Call("convert_to"), Kind::Bytea, vec![part, encoding])
+            }
+        }
+    }
+
+    /// A time of day in a zone that is computed.
+    pub fn clock(&mut self, scope: &Scope, depth: usize) -> Expr {
+        match self.draw.weighted(&[(3, 0), (2, 1), (2, 2)]) {
+            0 => {
+                let left = self.expr(Class::Clock, scope, depth);
+                self.moved(Kind::TimeTz, left)
+            }
+            1 => self.expr(Class::Moment, scope, depth).cast(Kind::TimeTz),
+            _ => {
+                let part = self.expr(Class::Clock, scope, depth);
+                let zone = Expr::literal(*self.draw.pick(&["'UTC'", "'+03'"]), Kind::Text);
+                Expr::infix("AT TIME ZONE", Kind::TimeTz, part, zone)
+            }
+        }
+    }
+
+    /// Bits that are computed.
+    pub fn bits(&mut self, scope: &Scope, depth: usize) -> Expr {
+        match self.draw.weighted(&[(3, 0), (2, 1), (2, 2), (2, 3), (2, 4)]) {
+            0 => {
+                let left = self.expr(Class::Bits, scope, depth);
+                let right = self.expr(Class::Bits, scope, depth.min(1));
+                Expr::infix("||", Kind::Varbit(12), left, right)
+            }
+            1 => {
+                let left = self.expr(Class::Bits, scope, depth);
+                let places = Expr::literal(*self.draw.pick(&["1", "0", "3"]), Kind::Integer);
+                Expr::infix(
+                    if self.draw.chance(50) { "<<" } else { ">>" },
+                    Kind::Bit(4),
+                    left,
+                    places,
+                )
+            }
+            2 => {
+                let part = self.expr(Class::Bits, scope, depth);
+                Expr::new(Form::Prefix("~"), Kind::Bit(4), vec![part])
+            }
+            3 => {
+                let part = self.expr(Class::Bits, scope, depth);
+                let from = Expr::literal(*self.draw.pick(&["1", "2", "0"]), Kind::Integer);
+                let count = Expr::literal(*self.draw.pick(&["1", "2", "0"]), Kind::Integer);
+                let mut made = call("substring", vec![part, from, count]);
+                made.kind = Kind::Varbit(12);
+                made
+            }
+            _ => {
+                let kind = *self.draw.pick(&[Kind::Bit(4), Kind::Varbit(12)]);
+                self.expr(Class::Bits, scope, depth).cast(kind)
             }
         }
     }

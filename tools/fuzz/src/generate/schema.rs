@@ -21,6 +21,8 @@ const NAMES: &[(&str, Class)] = &[
     ("p", Class::Interval),
     ("g", Class::Uuid),
     ("h", Class::Bytes),
+    ("w", Class::Clock),
+    ("x", Class::Bits),
     ("s", Class::Text),
     ("u", Class::Text),
 ];

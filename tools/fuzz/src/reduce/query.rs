@@ -294,6 +294,8 @@ fn constants(class: Class) -> Vec<Expr> {
         Class::Interval => &["INTERVAL '1 day'"],
         Class::Uuid => &["UUID 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'"],
         Class::Bytes => &["CAST('\\x61' AS BYTEA)"],
+        Class::Clock => &["TIMETZ '00:00:00+00'"],
+        Class::Bits => &["B'1'"],
         Class::Text => &["'a'"],
         Class::Float => &["CAST('1.5' AS DOUBLE PRECISION)"],
     };

@@ -3,11 +3,12 @@
 //! merging, spilling and windows go by the interface.
 //!
 //! Reading order: `interface`, `rows` (what states are fed), `spec`, `collected` (all rows of a group in an order, for `fold`), `chosen` (one row
-//! of an order), `moments` (variances and the like), `numbers` (the same of numbers of any scale), `bits`, `sketch` (distinct values, about).
+//! of an order), `moments` (variances and the like), `numbers` (the same of numbers of any scale), `bits`, `bit_strings`, `sketch` (distinct values, about).
 //!
 //! - Invariant: what a group comes to does not depend on how its rows were dealt or merged. Rows that an order leaves alike
 //!   go by their place in the source.
 
+mod bit_strings;
 mod bits;
 mod chosen;
 mod collected;
@@ -23,6 +24,7 @@ mod spec;
 use plan::AggregateFunction;
 use types::DataType;
 
+use self::bit_strings::BitStrings;
 use self::bits::BitSums;
 use self::chosen::Chosen;
 use self::collected::Collected;
@@ -41,6 +43,8 @@ pub(crate) fn states_of(spec: &StateSpec) -> Box<dyn GroupStates> {
         ApproximateDistinct, ArrayAggregate, BitAnd, BitOr, BitXor, First, Last, Mode,
         PercentileContinuous, PercentileDiscrete, StringAggregate,
     };
+    let is_of_strings =
+        spec.shapes.first().is_some_and(|it| matches!(it.data_type, DataType::Bits(_)));
     match spec.function {
         First | Last => match spec.order.bits() {
             Some(0..=64) => Box::new(Chosen::<u64>::new(spec)),
@@ -51,9 +55,11 @@ pub(crate) fn states_of(spec: &StateSpec) -> Box<dyn GroupStates> {
             collected(spec)
         }
         // What is seen twice changes nothing.
+        BitAnd | BitOr if is_of_strings => Box::new(BitStrings::new(spec)),
         BitAnd | BitOr => Box::new(BitSums::new(spec)),
         ApproximateDistinct => Box::new(Sketches::new(spec)),
         _ if spec.distinct => collected(spec),
+        BitXor if is_of_strings => Box::new(BitStrings::new(spec)),
         BitXor => Box::new(BitSums::new(spec)),
         _ if spec.shapes[0].data_type == DataType::Numeric => Box::new(Numbers::new(spec)),
         _ => Box::new(Moments::new(spec)),
