@@ -346,6 +346,14 @@ fn texts(function: Function) -> &'static [Overload] {
             }
         }
         F::ToHex | F::ToBin | F::ToOct => const { &[fixed(&[AnyInteger], TEXT)] },
+        _ => letters(function),
+    }
+}
+
+/// What Unicode says of letters, and names.
+fn letters(function: Function) -> &'static [Overload] {
+    use Function as F;
+    match function {
         F::Casefold | F::Unistr => const { &[fixed(&[Text], TEXT)] },
         F::Normalize => const { &[optional(&[Text, Text], 1, TEXT)] },
         F::IsNormalized => const { &[optional(&[Text, Text], 1, BOOLEAN)] },

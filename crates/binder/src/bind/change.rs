@@ -438,18 +438,16 @@ impl<'a> Binder<'a> {
         }
         let rel = self.generated(mapped(rel, made), &target, &mut row)?;
         let (rel, shown) = self.as_stored(rel, &target, &row);
-        let is_asked =
-            insert.or.is_some() || matches!(insert.on, Some(ast::OnInsert::OnConflict(_)));
-        let (rel, shown) = match is_asked {
-            true => self.as_fitting(rel, &target, &row, shown),
-            false => (rel, shown),
-        };
+        let rows = NewRows { rel, row, shown };
         if let Some(or) = insert.or {
-            return self.or_else(insert, or, named, NewRows { rel, row, shown });
+            let rows = self.as_fitting(rows, &target);
+            return self.or_else(insert, or, named, rows);
         }
         if let Some(ast::OnInsert::OnConflict(on)) = &insert.on {
-            return self.on_conflict(insert, on, named, NewRows { rel, row, shown });
+            let rows = self.as_fitting(rows, &target);
+            return self.on_conflict(insert, on, named, rows);
         }
+        let NewRows { rel, row, shown } = rows;
         let (rel, checks) = self.checked(rel, &target, &shown)?;
         let (rel, frame) = self.seen_frame(rel, &target, &shown)?;
         let answer = (Answer { rel, columns: target.outputs(&row).collect() }, &shown[..]);

@@ -171,15 +171,10 @@ impl<'a> Binder<'a> {
 
     /// The columns of a new row as they are read back, whose texts are refused here where they are too long for their column: whether the
     /// table has a row of their key is asked before they are stored.
-    pub(super) fn as_fitting(
-        &mut self,
-        rel: Rel,
-        target: &Target,
-        row: &[Attr],
-        mut shown: Vec<Attr>,
-    ) -> (Rel, Vec<Attr>) {
+    pub(super) fn as_fitting(&mut self, rows: NewRows, target: &Target) -> NewRows {
+        let NewRows { rel, row, mut shown } = rows;
         let mut made = Vec::new();
-        for ((attr, given), column) in shown.iter_mut().zip(row).zip(&target.table.columns) {
+        for ((attr, given), column) in shown.iter_mut().zip(&row).zip(&target.table.columns) {
             let most = match column.data_type {
                 DataType::Char(most) | DataType::Varchar(most) if *attr != *given => most,
                 _ => continue,
@@ -208,7 +203,7 @@ impl<'a> Binder<'a> {
             *attr = self.attribute(data_type, true);
             made.push((*attr, Expr { kind: ExprKind::Case { branches, otherwise }, data_type }));
         }
-        (mapped(rel, made), shown)
+        NewRows { rel: mapped(rel, made), row, shown }
     }
 
     /// A column as a part of a key: values that are equal may be held otherwise.

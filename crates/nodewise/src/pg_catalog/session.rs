@@ -49,17 +49,6 @@ pub(crate) fn session_value(
             let bytes = tables.iter().filter_map(|it| it.1.parse::<i64>().ok()).sum();
             (Value::Integer(bytes), DataType::BigInt)
         }
-        ("pg_encoding_to_char", [Value::Integer(number)]) => {
-            text(Charset::numbered(*number).map_or("", Charset::name))
-        }
-        // All databases have the same.
-        ("pg_encoding_to_char", [_]) => text("UTF8"),
-        ("getdatabaseencoding", []) => text("UTF8"),
-        ("pg_client_encoding", []) => text(session.settings.client.charset().name()),
-        ("pg_char_to_encoding", [Value::Text(name)]) => {
-            let number = Charset::named(name).map_or(-1, Charset::number);
-            (Value::Integer(number.into()), DataType::Integer)
-        }
         ("pg_backend_pid", []) => (Value::Integer(session.number as i64), DataType::Integer),
         ("pg_is_in_recovery", []) => (Value::Boolean(false), DataType::Boolean),
         ("pg_my_temp_schema", []) => {
@@ -80,8 +69,27 @@ pub(crate) fn session_value(
         (name, arguments) if name.starts_with("has_") || name == "pg_has_role" => {
             return super::privileges::asked(session, name, arguments);
         }
-        _ => return None,
+        _ => return of_charset(session, name, arguments).map(Ok),
     }))
+}
+
+/// What is asked of character sets.
+fn of_charset(session: &Session, name: &str, arguments: &[Value]) -> Option<(Value, DataType)> {
+    let text = |it: &str| (Value::Text(it.into()), DataType::Text);
+    Some(match (name, arguments) {
+        ("pg_encoding_to_char", [Value::Integer(number)]) => {
+            text(Charset::numbered(*number).map_or("", Charset::name))
+        }
+        // All databases have the same.
+        ("pg_encoding_to_char", [_]) => text("UTF8"),
+        ("getdatabaseencoding", []) => text("UTF8"),
+        ("pg_client_encoding", []) => text(session.settings.client.charset().name()),
+        ("pg_char_to_encoding", [Value::Text(name)]) => {
+            let number = Charset::named(name).map_or(-1, Charset::number);
+            (Value::Integer(number.into()), DataType::Integer)
+        }
+        _ => return None,
+    })
 }
 
 /// Names as an array.

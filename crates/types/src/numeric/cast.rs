@@ -68,24 +68,7 @@ fn cast_with(
         }
     }
     if let (Some(element), Value::Text(it)) = (to.element(), value) {
-        let held = match from.element() {
-            Some(own) => array::converted(it, own, &mut |item| {
-                or_null(cast_with(item, own, element, zone, tries), tries)
-            })?,
-            None => {
-                let mut read = |item: &str| {
-                    let item = Value::Text(item.into());
-                    or_null(cast_with(&item, DataType::Text, element, zone, tries), tries)
-                };
-                match to {
-                    DataType::Array(it_of) if it_of.is_of_vector() => {
-                        array::parse_vector(it, &mut read)?
-                    }
-                    _ => array::parse(it, &mut read)?,
-                }
-            }
-        };
-        return Ok(Value::Text(held.into()));
+        return array_of(it, from, (to, element), zone, tries);
     }
     if to.is_text() {
         let text = text_of(value, from, zone)?;
@@ -118,6 +101,32 @@ fn cast_with(
         }
         _ => converted(value, from, to),
     }
+}
+
+/// An array, or a text that says one, as an array of another type.
+fn array_of(
+    value: &str,
+    from: DataType,
+    (to, element): (DataType, DataType),
+    zone: &Zone,
+    tries: bool,
+) -> SqlResult<Value> {
+    let held = match from.element() {
+        Some(own) => array::converted(value, own, &mut |item| {
+            or_null(cast_with(item, own, element, zone, tries), tries)
+        })?,
+        None => {
+            let mut read = |item: &str| {
+                let item = Value::Text(item.into());
+                or_null(cast_with(&item, DataType::Text, element, zone, tries), tries)
+            };
+            match to {
+                DataType::Array(it) if it.is_of_vector() => array::parse_vector(value, &mut read)?,
+                _ => array::parse(value, &mut read)?,
+            }
+        }
+    };
+    Ok(Value::Text(held.into()))
 }
 
 /// A text, a moment or a time of day as a time of day by the clocks that it names, or by those of a zone.

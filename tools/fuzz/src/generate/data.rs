@@ -104,19 +104,18 @@ pub fn constant(draw: &mut Draw, kind: Kind, edges: usize) -> String {
         | Kind::Bytea
         | Kind::Bit(_)
         | Kind::Varbit(_) => rarer(draw, kind, edge),
-        Kind::Varchar(_) | Kind::Char(_) | Kind::Text => {
-            let edges = ["", " ", "%", "_b", "A", "it''s", "a\\", "NULL"];
-            let usual = ["a", "b", "ab", "abc", "b", "zz", "1", "12", "-3"];
-            let text = if edge { *draw.pick(&edges) } else { *draw.pick(&usual) };
-            // Longer than any VARCHAR(n), for what is assigned to one.
-            let text = if edge && kind == Kind::Text && draw.chance(20) {
-                "longer than a column"
-            } else {
-                text
-            };
-            format!("'{text}'")
-        }
+        Kind::Varchar(_) | Kind::Char(_) | Kind::Text => format!("'{}'", text(draw, kind, edge)),
     }
+}
+
+/// A text.
+fn text(draw: &mut Draw, kind: Kind, edge: bool) -> &'static str {
+    let edges = ["", " ", "%", "_b", "A", "it''s", "a\\", "NULL"];
+    let usual = ["a", "b", "ab", "abc", "b", "zz", "1", "12", "-3"];
+    let text = if edge { *draw.pick(&edges) } else { *draw.pick(&usual) };
+    // Longer than any VARCHAR(n), for what is assigned to one.
+    let is_long = edge && kind == Kind::Text && draw.chance(20);
+    if is_long { "longer than a column" } else { text }
 }
 
 /// A constant of a type of `rarer`.
