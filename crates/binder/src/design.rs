@@ -187,6 +187,11 @@ pub enum RuleChange {
         /// Its new name.
         to: String,
     },
+    /// Storage parameters and what statistics are asked for, of the table or of a column: they mean nothing here.
+    Parameters {
+        /// The column.
+        column: Option<String>,
+    },
     /// A change of a column.
     Column(ColumnAlteration),
     /// What ALTER COLUMN says of what a column is generated of.

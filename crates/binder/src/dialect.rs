@@ -195,7 +195,7 @@ impl Dialect for Postgres {
 /// A call of a function, or a date. The parser tries whether they begin with the name of a type, and makes an error when
 /// they do not.
 fn begun_by_word(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
-    use Keyword::{AVG, COUNT, DATE, INTERVAL, MAX, MIN, NoKeyword, SUM};
+    use Keyword::{AVG, COUNT, DATE, INTERVAL, MAX, MIN, NoKeyword, POSITION, SUM};
     let [first, second] = parser.peek_tokens_ref();
     let Token::Word(word) = &first.token else { return None };
     match (&second.token, word.keyword) {
@@ -213,6 +213,8 @@ fn begun_by_word(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
         {
             Some(parser.parse_identifier().map(|it| Expr::Function(without_arguments(it))))
         }
+        // Tried as a call, too, where it is wrong, and so each in another one twice.
+        (Token::LParen, POSITION) if word.quote_style.is_none() => Some(position(parser)),
         // Tried as a type, its digits would be lost.
         (Token::LParen, INTERVAL) => {
             parser.advance_token();
@@ -231,6 +233,33 @@ fn begun_by_word(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
         }
         _ => None,
     }
+}
+
+/// `POSITION(a IN b)`, or the call `position(a, b)`.
+fn position(parser: &mut Parser) -> Result<Expr, ParserError> {
+    let name = parser.parse_identifier()?;
+    parser.expect_token(&Token::LParen)?;
+    let first = parser.parse_subexpr(PostgreSqlDialect {}.prec_value(Precedence::Between))?;
+    if parser.parse_keyword(Keyword::IN) {
+        let within = parser.parse_expr()?;
+        parser.expect_token(&Token::RParen)?;
+        return Ok(Expr::Position { expr: Box::new(first), r#in: Box::new(within) });
+    }
+    let mut values = vec![first];
+    if parser.consume_token(&Token::Comma) {
+        values.extend(parser.parse_comma_separated(Parser::parse_expr)?);
+    }
+    parser.expect_token(&Token::RParen)?;
+    let values = values.into_iter().map(ast::FunctionArgExpr::Expr).map(ast::FunctionArg::Unnamed);
+    let args = ast::FunctionArgumentList {
+        duplicate_treatment: None,
+        args: values.collect(),
+        clauses: Vec::new(),
+    };
+    Ok(Expr::Function(ast::Function {
+        args: ast::FunctionArguments::List(args),
+        ..without_arguments(name)
+    }))
 }
 
 /// The text behind a type.

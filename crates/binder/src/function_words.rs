@@ -284,9 +284,8 @@ fn option(
     name: &str,
     head: &mut Head,
 ) -> SqlResult<()> {
-    if cursor.take_all(&["RETURNS", "NULL", "ON", "NULL", "INPUT"]) || cursor.take("STRICT") {
-        head.is_strict = true;
-    } else if cursor.take("RETURNS") {
+    let is_of_nulls = cursor.sees(&["RETURNS", "NULL", "ON", "NULL", "INPUT"]);
+    if !is_of_nulls && cursor.take("RETURNS") {
         returned(cursor, tokens, name, head)?;
     } else if cursor.take("LANGUAGE") {
         let said = cursor.peek().and_then(text_of).map(str::to_lowercase);
@@ -312,31 +311,44 @@ fn option(
         };
         cursor.advance();
         head.text = Some(text.to_owned());
-    } else if cursor.take("PARALLEL") || cursor.take("COST") || cursor.take("ROWS") {
-        cursor.advance();
-    } else if cursor.take_all(&["SECURITY", "DEFINER"]) {
-        return Err(unsupported("a function with the rights of its owner"));
-    } else {
-        let plain: [&[&str]; 7] = [
-            &["IMMUTABLE"],
-            &["STABLE"],
-            &["VOLATILE"],
-            &["NOT", "LEAKPROOF"],
-            &["LEAKPROOF"],
-            &["SECURITY", "INVOKER"],
-            &["CALLED", "ON", "NULL", "INPUT"],
-        ];
-        if !plain.iter().any(|it| cursor.take_all(it)) {
-            if cursor.sees(&["BEGIN"]) {
-                return Err(unsupported("a function with a body of several statements"));
-            }
-            return Err(SqlError::new(
-                SqlState::SYNTAX,
-                "syntax error: this is nothing that a function says",
-            ));
-        }
+    } else if cursor.sees(&["BEGIN"]) {
+        return Err(unsupported("a function with a body of several statements"));
+    } else if let Some(is_strict) = kind(cursor)? {
+        head.is_strict = is_strict;
     }
     Ok(())
+}
+
+/// A word about how a function is called: whether it is STRICT, or nothing that means something here.
+pub(crate) fn kind(cursor: &mut Cursor<'_>) -> SqlResult<Option<bool>> {
+    if cursor.take_all(&["RETURNS", "NULL", "ON", "NULL", "INPUT"]) || cursor.take("STRICT") {
+        return Ok(Some(true));
+    }
+    if cursor.take_all(&["CALLED", "ON", "NULL", "INPUT"]) {
+        return Ok(Some(false));
+    }
+    if cursor.take("PARALLEL") || cursor.take("COST") || cursor.take("ROWS") {
+        cursor.advance();
+        return Ok(None);
+    }
+    if cursor.take_all(&["SECURITY", "DEFINER"]) {
+        return Err(unsupported("a function with the rights of its owner"));
+    }
+    let plain: [&[&str]; 6] = [
+        &["IMMUTABLE"],
+        &["STABLE"],
+        &["VOLATILE"],
+        &["NOT", "LEAKPROOF"],
+        &["LEAKPROOF"],
+        &["SECURITY", "INVOKER"],
+    ];
+    match plain.iter().any(|it| cursor.take_all(it)) {
+        true => Ok(None),
+        false => {
+            let message = "syntax error: this is nothing that a function says";
+            Err(SqlError::new(SqlState::SYNTAX, message))
+        }
+    }
 }
 
 /// What stands behind RETURNS.

@@ -146,6 +146,47 @@ pub(crate) fn names_are_sound(tokens: &[TokenWithSpan]) -> SqlResult<()> {
     Ok(())
 }
 
+/// How often the parser may try what stands in FROM.
+const TRIES_MAX: usize = 2_048;
+
+/// Refuses relations in parentheses in one another that the parser would try too often: where a relation begins with two
+/// parentheses or more, what is wrong in them is tried as a subquery and as a join, at each of them.
+///
+/// Errors: 54001.
+pub(crate) fn tables_are_sound(tokens: &[TokenWithSpan]) -> SqlResult<()> {
+    let is_open = |at: usize| tokens.get(at).is_some_and(|it| it.token == Token::LParen);
+    let begins = |it: &TokenWithSpan| {
+        matches!(&it.token, Token::Word(it)
+            if it.quote_style.is_none() && matches!(it.keyword, Keyword::FROM | Keyword::JOIN))
+    };
+    // How deep the parentheses are that hold each, and the tries of all.
+    let (mut held, mut depth, mut tries) = (Vec::new(), 0_usize, 1_usize);
+    for (at, token) in tokens.iter().enumerate() {
+        match token.token {
+            Token::LParen => depth += 1,
+            Token::RParen => {
+                depth = depth.saturating_sub(1);
+                while held.last().is_some_and(|it: &(usize, usize)| it.0 > depth) {
+                    tries /= held.pop().map_or(1, |it| it.1);
+                }
+            }
+            _ if begins(token) => {
+                let count = (at + 1..).take_while(|it| is_open(*it)).count();
+                if count > 1 {
+                    held.push((depth + 1, count));
+                    tries = tries.saturating_mul(count);
+                }
+                // One alone is tried as often as it has parentheses.
+                if tries > TRIES_MAX && held.len() > 1 {
+                    return Err(crate::syntax::too_deep());
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use sqlparser::tokenizer::Tokenizer;

@@ -91,6 +91,7 @@ mod sql_json_words;
 pub mod statement;
 mod steering;
 mod steps;
+mod storage_words;
 mod struct_words;
 mod subscripts;
 mod syntax;
@@ -130,7 +131,8 @@ pub use session_statement::{ChannelStatement, CursorStep};
 pub use similar::{SimilarText, similar};
 pub use statement::{
     Arguments, Commented, CopyPlace, CursorStatement, Discarded, DroppedMacro, ExplainFormat,
-    Isolation, ParsedQuery, Statement, Step, TransactionModes, TransactionStatement, TypeBody,
+    FunctionChange, Isolation, ParsedQuery, Statement, Step, TransactionModes,
+    TransactionStatement, TypeBody,
 };
 pub use steps::names_of_columns as names_of_step;
 pub use syntax::quoted_name;

@@ -6,7 +6,7 @@ use types::{MacroDefinition, MacroForm, MacroParameter, SqlError, SqlResult, Sql
 use crate::cursor::Cursor;
 use crate::definition_words::{Reading, expression, name_of, skip};
 use crate::function_words;
-use crate::statement::{DroppedMacro, Statement};
+use crate::statement::{DroppedMacro, FunctionChange, Statement};
 use crate::syntax::unsupported;
 
 /// The statement, if the tokens are one about macros.
@@ -17,6 +17,9 @@ pub(crate) fn recognise(
     let mut cursor = Cursor::new(tokens);
     if cursor.take("DROP") {
         return dropped(&mut cursor, tokens);
+    }
+    if cursor.take_all(&["ALTER", "FUNCTION"]) || cursor.take_all(&["ALTER", "ROUTINE"]) {
+        return altered(&mut cursor, tokens).map(Some);
     }
     if !cursor.take("CREATE") {
         return Ok(None);
@@ -77,6 +80,29 @@ fn dropped(cursor: &mut Cursor<'_>, tokens: &[TokenWithSpan]) -> SqlResult<Optio
     cursor.expect_end()?;
     let of = DroppedMacro { is_table, is_function, types };
     Ok(Some(Statement::DropMacro { name, of, if_exists }))
+}
+
+/// What stands behind ALTER FUNCTION.
+fn altered(cursor: &mut Cursor<'_>, tokens: &[TokenWithSpan]) -> SqlResult<Statement> {
+    let name = name_of(cursor, "function")?;
+    let types = match cursor.peek() == Some(&Token::LParen) {
+        true => Some(function_words::types(cursor, tokens)?),
+        false => None,
+    };
+    let mut changes = Vec::new();
+    if cursor.take_all(&["RENAME", "TO"]) {
+        changes.push(FunctionChange::Rename(name_of(cursor, "function")?));
+    } else if cursor.take_all(&["OWNER", "TO"]) {
+        changes.push(FunctionChange::Owner(crate::role_words::role(cursor)?));
+    } else {
+        while !cursor.is_at_end() {
+            let kind = function_words::kind(cursor)?;
+            changes.extend(kind.map(FunctionChange::Strict));
+            cursor.take("RESTRICT");
+        }
+    }
+    cursor.expect_end()?;
+    Ok(Statement::AlterFunction { name, types, changes })
 }
 
 /// `(a, b := 1)`; what is given for a parameter where a call does not say it may also stand behind `=>` and DEFAULT.

@@ -13,7 +13,7 @@ use crate::data_types::data_type;
 use crate::definition_words::Reading;
 use crate::design::DesignClause;
 use crate::fragments::read;
-use crate::levels::{levels, names_are_sound};
+use crate::levels::{levels, names_are_sound, tables_are_sound};
 use crate::numa::{self, Recognised};
 use crate::row_changes::{changing, locking};
 use crate::statement::{ExplainFormat, ParsedQuery, Statement};
@@ -24,8 +24,8 @@ use crate::{
     friendly_words, from_first, generated_columns, item_assignment, json_table_words, keys, lambda,
     like_words, lock_words, macro_words, maintenance, merge_words, notify_words, numerals,
     overriding, parameters, recursion_words, rewrite, role_words, schema_words, sequence_words,
-    show_words, steering, steps, struct_words, subscripts, temporary, tokens, transactions,
-    type_words, variable_words, view_words, written_in_sql,
+    show_words, steering, steps, storage_words, struct_words, subscripts, temporary, tokens,
+    transactions, type_words, variable_words, view_words, written_in_sql,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -69,39 +69,15 @@ fn statements(mut tokens: Vec<TokenWithSpan>) -> SqlResult<Vec<Statement>> {
 fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlResult<()> {
     // The parser would step over each blank again and again.
     tokens.retain(|it| !is_blank(&it.token));
+    let elements = schema_words::elements_at(&tokens);
+    if !elements.is_empty() {
+        statements.push(schema_with(tokens, &elements)?);
+        return Ok(());
+    }
     names_are_sound(&tokens)?;
+    tables_are_sound(&tokens)?;
     let copy_options = copy_options::take(&mut tokens)?;
-    rewrite::abort(&mut tokens);
-    rewrite::pragmas(&mut tokens);
-    rewrite::time_zones(&mut tokens);
-    rewrite::tables(&mut tokens);
-    rewrite::similar_substrings(&mut tokens);
-    rewrite::order_operators(&mut tokens);
-    rewrite::pattern_operators(&mut tokens);
-    rewrite::equal_signs(&mut tokens);
-    overriding::by_name(&mut tokens);
-    friendly_words::known_words(&mut tokens);
-    chained::known_words(&mut tokens);
-    rewrite::untyped_columns(&mut tokens);
-    rewrite::untyped_generated(&mut tokens);
-    struct_words::known_words(&mut tokens);
-    comprehension::known_words(&mut tokens);
-    merge_words::known_words(&mut tokens);
-    overriding::known_words(&mut tokens);
-    conflict_words::known_words(&mut tokens);
-    item_assignment::known_words(&mut tokens)?;
-    asof::known_words(&mut tokens);
-    call_words::known_words(&mut tokens);
-    json_table_words::known_words(&mut tokens)?;
-    recursion_words::known_words(&mut tokens);
-    lock_words::known_words(&mut tokens);
-    frames::exclusions(&mut tokens);
-    frames::offsets(&mut tokens);
-    view_words::recursive(&mut tokens);
-    temporary::logged(&mut tokens);
-    file_calls::fold(&mut tokens);
-    from_first::complete(&mut tokens);
-    rewrite::empty_selects(&mut tokens);
+    known_words(&mut tokens)?;
     let likes = like_words::take(&mut tokens)?;
     let has_rows = view_words::take_data(&mut tokens);
     let check_option = view_words::take_check_option(&mut tokens);
@@ -135,6 +111,57 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
         statements[known..].iter_mut().for_each(|it| transactions::defer(it, deferrable));
     }
     Ok(())
+}
+
+/// Brings what the parser does not know to what it knows; the tokens have no blanks.
+fn known_words(tokens: &mut Vec<TokenWithSpan>) -> SqlResult<()> {
+    rewrite::abort(tokens);
+    rewrite::pragmas(tokens);
+    rewrite::time_zones(tokens);
+    rewrite::tables(tokens);
+    rewrite::similar_substrings(tokens);
+    rewrite::order_operators(tokens);
+    rewrite::pattern_operators(tokens);
+    rewrite::equal_signs(tokens);
+    overriding::by_name(tokens);
+    friendly_words::known_words(tokens);
+    chained::known_words(tokens);
+    rewrite::untyped_columns(tokens);
+    rewrite::untyped_generated(tokens);
+    struct_words::known_words(tokens);
+    comprehension::known_words(tokens);
+    merge_words::known_words(tokens);
+    overriding::known_words(tokens);
+    conflict_words::known_words(tokens);
+    item_assignment::known_words(tokens)?;
+    asof::known_words(tokens);
+    call_words::known_words(tokens);
+    json_table_words::known_words(tokens)?;
+    recursion_words::known_words(tokens);
+    lock_words::known_words(tokens);
+    frames::exclusions(tokens);
+    frames::offsets(tokens);
+    view_words::recursive(tokens);
+    temporary::logged(tokens);
+    file_calls::fold(tokens);
+    from_first::complete(tokens);
+    rewrite::empty_selects(tokens);
+    Ok(())
+}
+
+/// CREATE SCHEMA with statements inside, which begin at some tokens.
+fn schema_with(mut tokens: Vec<TokenWithSpan>, elements: &[usize]) -> SqlResult<Statement> {
+    let mut inside = Vec::with_capacity(elements.len());
+    for at in elements.iter().rev() {
+        let mut parsed = Vec::new();
+        one(tokens.split_off(*at), &mut parsed)?;
+        parsed.append(&mut inside);
+        inside = parsed;
+    }
+    match schema_words::recognise(&tokens)? {
+        Some(schema) => schema_words::with_elements(schema, inside),
+        None => Err(SqlError::internal("no schema around what is made in it")),
+    }
 }
 
 /// A query of the columns of another, without any row.
@@ -173,6 +200,7 @@ fn parse_one(
         role_words::recognise,
         schema_words::recognise,
         generated_columns::recognise,
+        storage_words::recognise,
         sequence_words::recognise,
     ] {
         if let Some(statement) = recognise(&tokens)? {
@@ -678,108 +706,4 @@ fn change(statement: ast::Statement) -> SqlResult<Statement> {
 }
 
 #[cfg(test)]
-mod tests {
-    use stdx::sync::thread;
-
-    use super::*;
-
-    /// What a text comes to on a stack as small as those of workers; its trees are dropped there, too.
-    fn state_of(sql: String) -> Result<usize, SqlError> {
-        let small = thread::Builder::new().stack_size(2 << 20);
-        let parsed = small.spawn(move || parse(&sql).map(|it| it.len()));
-        parsed.unwrap().join().expect("no text ends the program")
-    }
-
-    #[test]
-    fn chains_of_any_length_are_parsed_or_refused() {
-        let chain =
-            |first: &str, link: &str, count| format!("SELECT {first}{}", link.repeat(count));
-        for (first, link) in [
-            ("a", " + a"),
-            ("1", "::int"),
-            ("a", " IS NULL"),
-            ("a", " || a"),
-            ("$1", " + $2"),
-            ("(a)", " OR (a = 1)"),
-            ("a", " AND a NOT IN (1)"),
-            ("1", " EXCEPT SELECT 1"),
-            ("1", " UNION ALL SELECT 2"),
-            ("a FROM t", " NATURAL JOIN t"),
-            ("a", "[1]"),
-        ] {
-            for count in [1, 100, 2_500, 5_000, 20_000, 100_000] {
-                match state_of(chain(first, link, count)) {
-                    Ok(statements) => assert_eq!(statements, 1),
-                    Err(error) => {
-                        assert_eq!(error.state, SqlState::STATEMENT_TOO_COMPLEX, "{link}: {error}");
-                        assert!(count >= 5_000, "{count} times {link} is not much");
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn operators_that_the_parser_does_not_know_are_levels_as_well() {
-        for link in [" ISNULL", " NOTNULL", " COLLATE \"C\"", " IS JSON"] {
-            assert_eq!(state_of(format!("SELECT a{}", link.repeat(1_000))).ok(), Some(1), "{link}");
-            let long = state_of(format!("SELECT a{}", link.repeat(100_000)));
-            assert_eq!(long.map_err(|it| it.state), Err(SqlState::STATEMENT_TOO_COMPLEX));
-        }
-    }
-
-    #[test]
-    fn nests_of_any_depth_are_parsed_or_refused_in_little_time() {
-        for (open, close) in [
-            ("(", ")"),
-            ("abs(", ")"),
-            ("NOT ", ""),
-            ("- ", ""),
-            ("CASE WHEN true THEN ", " END"),
-            ("(SELECT ", ")"),
-            ("ARRAY[", "]"),
-            ("coalesce(1, ", ")"),
-            ("CAST(", " AS int)"),
-            ("EXISTS (SELECT 1 WHERE ", ")"),
-            ("(SELECT 1 FROM (SELECT ", ") s)"),
-        ] {
-            // A parser that tries each level twice would not end with the first of these.
-            for count in [40, 200, 2_000, 20_000] {
-                let text = format!("SELECT {}1{}", open.repeat(count), close.repeat(count));
-                match state_of(text) {
-                    Ok(statements) => assert_eq!(statements, 1),
-                    Err(error) => {
-                        assert_eq!(error.state, SqlState::STATEMENT_TOO_COMPLEX, "{open}: {error}");
-                        assert!(count >= 200, "{count} times {open} is not much");
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn queries_behind_in_that_are_wrong_are_refused_in_little_time() {
-        for (open, close) in [("IN (SELECT ", ""), ("a IN (SELECT ", ")"), ("a IN (VALUES (", "))")]
-        {
-            for count in [3, 40, 300] {
-                let nest = format!("{}('x' y END{}", open.repeat(count), close.repeat(count));
-                let state = state_of(format!("SELECT 1 WHERE b NOT IN (SELECT {nest}"));
-                let state = state.map_err(|it| it.state);
-                assert!(state.is_err(), "{count} times {open}: {state:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn names_of_any_length_are_parsed_or_refused_in_little_time() {
-        for end in ["((c))", "c[1]", "c COLLATE", "*", "-1", ".", "ARRAY["] {
-            for parts in [3, 11, 40, 20_000] {
-                for before in ["SELECT ", "SELECT 1 FROM c JOIN o ON "] {
-                    let parsed = state_of(format!("{before}{}{end}", "c. ".repeat(parts)));
-                    let state = parsed.map_err(|it| it.state);
-                    assert!(parts < 12 || state == Err(SqlState::SYNTAX), "{end}: {state:?}");
-                }
-            }
-        }
-    }
-}
+mod tests;

@@ -25,6 +25,17 @@ pub struct DroppedMacro {
     pub types: Option<Vec<String>>,
 }
 
+/// What ALTER FUNCTION changes.
+#[derive(Clone, PartialEq, Debug)]
+pub enum FunctionChange {
+    /// RENAME TO.
+    Rename(String),
+    /// OWNER TO: the role has to be there, and that is all, as functions have no owner.
+    Owner(NamedRole),
+    /// STRICT and CALLED ON NULL INPUT.
+    Strict(bool),
+}
+
 /// A parsed query; opaque, because its form belongs to the parser.
 #[derive(Clone, PartialEq)]
 pub struct ParsedQuery(pub Box<ast::Query>);
@@ -239,6 +250,15 @@ pub enum Statement {
         /// Whether a missing one is no error.
         if_exists: bool,
     },
+    /// ALTER FUNCTION.
+    AlterFunction {
+        /// The function.
+        name: String,
+        /// The types of its parameters, if they are said.
+        types: Option<Vec<String>>,
+        /// What of it.
+        changes: Vec<FunctionChange>,
+    },
     /// COMMENT ON.
     Comment {
         /// What it is on.
@@ -261,6 +281,8 @@ pub enum Statement {
         owner: Option<NamedRole>,
         /// Whether an existing one is no error.
         if_not_exists: bool,
+        /// What is made in it.
+        elements: Vec<Statement>,
     },
     /// ALTER SCHEMA .. RENAME TO.
     RenameSchema {

@@ -101,6 +101,12 @@ impl Session {
                 RuleChange::Validate { name } => {
                     validate(&old, &mut rules, name)?;
                 }
+                RuleChange::Parameters { column } => {
+                    if let Some(column) = column {
+                        column_of(&old, column)?;
+                    }
+                    continue;
+                }
                 RuleChange::Default { column, default } => {
                     set_default(&old, &mut rules, column, default.as_deref())?;
                 }

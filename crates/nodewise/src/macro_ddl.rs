@@ -1,6 +1,7 @@
 //! CREATE and DROP of macros, and of functions in SQL, which are macros that say more.
 
-use binder::{DroppedMacro, sql_functions};
+use binder::{DroppedMacro, FunctionChange, sql_functions};
+use stdx::sync::Arc;
 use types::{DataType, MacroDefinition, MacroForm, SqlError, SqlResult, SqlState, names};
 
 use crate::answer::done;
@@ -159,32 +160,12 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         self.write_alone(cancel)?;
-        let (snapshot, what) = (self.snapshot(), if of.is_function { "function" } else { "macro" });
         let tag = if of.is_function { "DROP FUNCTION" } else { "DROP MACRO" };
-        let types = of.types.as_deref();
-        let is_it = |form: &MacroForm| match (types, &form.function) {
-            (Some(types), Some(function)) => function.types == types,
-            (Some(types), None) => form.parameters.len() == types.len(),
-            (None, _) => true,
+        let Some(known) = self.macro_called(name, of)? else {
+            return if if_exists { Ok(done(tag)) } else { Err(no_macro(name, of)) };
         };
-        // Without the word TABLE it may be either.
-        let mut found =
-            [of.is_table, true].into_iter().filter_map(|it| snapshot.macro_of(name, it));
-        let Some(known) = found.find(|it| it.forms.iter().any(is_it)) else {
-            if if_exists {
-                return Ok(done(tag));
-            }
-            let types = types.map(|it| format!("({})", it.join(", "))).unwrap_or_default();
-            let message = format!("{what} \"{name}\"{types} does not exist");
-            return Err(SqlError::new(SqlState::UNDEFINED_FUNCTION, message));
-        };
-        if types.is_none() && known.is_function() && known.forms.len() > 1 {
-            let message = format!("function name \"{name}\" is not unique");
-            let hint = "say the types of its parameters in brackets";
-            return Err(SqlError::new(SqlState("42725"), message).with_hint(hint));
-        }
-        let mut left = MacroDefinition::clone(known);
-        left.forms.retain(|it| !is_it(it));
+        let mut left = MacroDefinition::clone(&known);
+        left.forms.retain(|it| !is_meant(it, of));
         if left.forms.is_empty() {
             self.catalog().drop_macro(name, left.is_table);
             self.note(|| Operation::drop_macro(name, left.is_table))?;
@@ -194,4 +175,85 @@ impl Session {
         }
         Ok(done(tag))
     }
+
+    /// ALTER FUNCTION.
+    pub(crate) fn alter_function(
+        &self,
+        name: &str,
+        types: Option<Vec<String>>,
+        changes: &[FunctionChange],
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
+        self.write_alone(cancel)?;
+        let of = DroppedMacro { is_table: false, is_function: true, types };
+        let known = self.macro_called(name, &of)?.filter(|it| it.is_function());
+        let known = known.ok_or_else(|| no_macro(name, &of))?;
+        for change in changes {
+            match change {
+                FunctionChange::Rename(to) => self.rename_function(&known, &of, to, cancel)?,
+                FunctionChange::Owner(role) => _ = self.owner_to_be(role)?,
+                FunctionChange::Strict(is_strict) => {
+                    let mut new = MacroDefinition::clone(&known);
+                    let meant = new.forms.iter_mut().filter(|it| is_meant(it, &of));
+                    let functions = meant.filter_map(|it| it.function.as_mut());
+                    functions.for_each(|it| it.is_strict = *is_strict);
+                    self.catalog().put_macro(new.clone());
+                    self.note(|| Operation::macro_made(&new))?;
+                }
+            }
+        }
+        Ok(done("ALTER FUNCTION"))
+    }
+
+    fn rename_function(
+        &self,
+        known: &MacroDefinition,
+        of: &DroppedMacro,
+        to: &str,
+        cancel: &CancelToken,
+    ) -> SqlResult<()> {
+        for form in known.forms.iter().filter(|it| is_meant(it, of)) {
+            let (name, forms) = (to.to_owned(), vec![form.clone()]);
+            let new = MacroDefinition { name, is_table: known.is_table, forms };
+            self.create_function(new, false, cancel)?;
+        }
+        self.drop_macro(&known.name, of, false, cancel).map(|_| ())
+    }
+
+    /// The macro or function that a statement means. Errors: 42725 where a name alone means several.
+    fn macro_called(
+        &self,
+        name: &str,
+        of: &DroppedMacro,
+    ) -> SqlResult<Option<Arc<MacroDefinition>>> {
+        let snapshot = self.snapshot();
+        // Without the word TABLE it may be either.
+        let mut found =
+            [of.is_table, true].into_iter().filter_map(|it| snapshot.macro_of(name, it));
+        let known = found.find(|it| it.forms.iter().any(|it| is_meant(it, of))).cloned();
+        if of.types.is_none()
+            && known.as_ref().is_some_and(|it| it.is_function() && it.forms.len() > 1)
+        {
+            let message = format!("function name \"{name}\" is not unique");
+            let hint = "say the types of its parameters in brackets";
+            return Err(SqlError::new(SqlState("42725"), message).with_hint(hint));
+        }
+        Ok(known)
+    }
+}
+
+/// Whether a form is that of some types of parameters.
+fn is_meant(form: &MacroForm, of: &DroppedMacro) -> bool {
+    match (of.types.as_deref(), &form.function) {
+        (Some(types), Some(function)) => function.types == types,
+        (Some(types), None) => form.parameters.len() == types.len(),
+        (None, _) => true,
+    }
+}
+
+fn no_macro(name: &str, of: &DroppedMacro) -> SqlError {
+    let what = if of.is_function { "function" } else { "macro" };
+    let types = of.types.as_ref().map(|it| format!("({})", it.join(", "))).unwrap_or_default();
+    let message = format!("{what} \"{name}\"{types} does not exist");
+    SqlError::new(SqlState::UNDEFINED_FUNCTION, message)
 }

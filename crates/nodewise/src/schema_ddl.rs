@@ -1,6 +1,6 @@
 //! CREATE, ALTER and DROP SCHEMA, and the schemas of temporary relations.
 
-use binder::NamedRole;
+use binder::{NamedRole, Statement, quoted_name};
 use types::{ObjectKind, Rights, RoleId, SqlError, SqlResult, SqlState, names};
 
 use crate::answer::done;
@@ -37,6 +37,33 @@ impl Session {
             Some(owner) => self.put_rights((ObjectKind::Schema, name), Some(Rights::of(owner)))?,
         }
         Ok(done("CREATE SCHEMA"))
+    }
+
+    /// Runs statements inside of CREATE SCHEMA, in which names without a schema are in that one.
+    pub(crate) fn make_in_schema(
+        &mut self,
+        name: &str,
+        (elements, owner): (Vec<Statement>, Option<&NamedRole>),
+        cancel: &CancelToken,
+    ) -> SqlResult<()> {
+        if elements.is_empty() {
+            return Ok(());
+        }
+        let owner = owner.map(|it| self.owner_to_be(it)).transpose()?;
+        if owner.is_some_and(|it| it != self.role()) {
+            let message = "statements inside of CREATE SCHEMA .. AUTHORIZATION of another role";
+            return Err(SqlError::unsupported(format!("{message} are not supported"))
+                .with_hint("SET ROLE first"));
+        }
+        let before = self.settings.client.clone();
+        let known = before.search_path().iter().map(|it| quoted_name(it)).collect::<Vec<_>>();
+        let path = [vec![quoted_name(name)], known].concat().join(", ");
+        self.settings.client.set("search_path", Some(&path))?;
+        let done = elements
+            .into_iter()
+            .try_for_each(|it| self.run_statement(it, cancel.clone()).map(|_| ()));
+        self.settings.client = before;
+        done
     }
 
     fn put_schema(&self, name: &str) -> SqlResult<()> {

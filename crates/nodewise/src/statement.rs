@@ -217,13 +217,18 @@ impl Session {
                     false => self.create_macro(&definition, (or_replace, if_not_exists), cancel),
                 }
             }
+            Statement::AlterFunction { name, types, changes } => {
+                self.alter_function(&name, types, &changes, cancel)
+            }
             Statement::DropMacro { name, of, if_exists } => {
                 self.drop_macro(&name, &of, if_exists, cancel)
             }
             Statement::Comment { of, text } => self.comment_on(&of, text.as_deref(), cancel),
             Statement::Summarize { query } => self.summarize(&query, cancel),
-            Statement::CreateSchema { name, owner, if_not_exists } => {
-                self.create_schema(&name, (if_not_exists, owner.as_ref()), cancel)
+            Statement::CreateSchema { name, owner, if_not_exists, elements } => {
+                let made = self.create_schema(&name, (if_not_exists, owner.as_ref()), cancel)?;
+                self.make_in_schema(&name, (elements, owner.as_ref()), cancel)?;
+                Ok(made)
             }
             Statement::RenameSchema { name, to } => self.rename_schema(&name, &to, cancel),
             Statement::DropSchema { names, if_exists, cascade } => {

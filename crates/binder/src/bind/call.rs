@@ -50,7 +50,12 @@ impl<'a> Binder<'a> {
             Spread::Arguments(arguments) => arguments,
             Spread::Array(before, array) => return self.variadic(&name, &before, array, whole),
         };
-        self.call_of_arguments(&name, arguments, whole)
+        let before = self.series_count();
+        let made = self.call_of_arguments(&name, arguments, whole)?;
+        if matches!(&*name, "coalesce" | "ifnull" | "nvl") {
+            self.no_series_since(before, "COALESCE", whole)?;
+        }
+        Ok(made)
     }
 
     /// A call of a function that is no aggregate, and makes no rows.

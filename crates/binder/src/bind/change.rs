@@ -5,7 +5,7 @@
 
 use plan::Expr;
 use plan::relation::{Attr, Query, Rel, ScanRel};
-use sqlparser::ast::{self, AssignmentTarget, SetExpr, TableFactor};
+use sqlparser::ast::{self, SetExpr, TableFactor};
 use stdx::sync::Arc;
 use types::{DataType, Privileges, SqlError, SqlResult, SqlState, TableInfo, names, numeric};
 
@@ -13,7 +13,6 @@ use super::asked::Asked;
 use super::change_rules::{KeyOfRow, TargetRules, check_plain};
 use super::changed_view::places_in_table;
 use super::coercion::{fold_cast, name_of};
-use super::comparison::assigned_row;
 use super::domain_rules::RowCheck;
 use super::errors::{Name, at, unsupported};
 use super::from::Source;
@@ -207,7 +206,7 @@ impl Target {
     }
 
     /// The place of a column that is assigned to.
-    fn place(&self, column: &ast::ObjectName) -> SqlResult<usize> {
+    pub(super) fn place(&self, column: &ast::ObjectName) -> SqlResult<usize> {
         let [part] = &column.0[..] else {
             return Err(unsupported("a part of a column as what is assigned to", column));
         };
@@ -515,52 +514,6 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// The values of an UPDATE by column; `None` for those that it leaves as they are.
-    pub(super) fn assignments(
-        &mut self,
-        assignments: &'a [ast::Assignment],
-        target: &Target,
-    ) -> SqlResult<Vec<Option<Expr>>> {
-        let mut values: Vec<Option<Expr>> = vec![None; target.table.columns.len()];
-        for assignment in assignments {
-            let columns = match &assignment.target {
-                AssignmentTarget::ColumnName(column) => std::slice::from_ref(column),
-                AssignmentTarget::Tuple(columns) => &columns[..],
-            };
-            let whole = &assignment.value;
-            let row: Vec<Given<'a>> = match (&assignment.target, whole) {
-                (AssignmentTarget::ColumnName(_), value) => vec![Given::Written(value)],
-                (AssignmentTarget::Tuple(_), ast::Expr::Subquery(query)) => {
-                    self.row_subquery(query)?.into_iter().map(Given::Bound).collect()
-                }
-                (AssignmentTarget::Tuple(_), row) => {
-                    assigned_row(row)?.into_iter().map(Given::Written).collect()
-                }
-            };
-            if row.len() != columns.len() {
-                let message = "number of columns does not match number of values";
-                return Err(at(SqlError::new(SqlState::SYNTAX, message), whole));
-            }
-            for (column, value) in columns.iter().zip(row) {
-                let place = target.place(column)?;
-                self.ask_of_column(Privileges::UPDATE, place);
-                if values[place].is_some() {
-                    return Err(assigned_twice(SqlState::SYNTAX, target, place, column));
-                }
-                let info = &target.table.columns[place];
-                let written = if let Given::Written(it) = &value { *it } else { whole };
-                self.rules.check_set(&info.name, place, written)?;
-                values[place] = Some(match value {
-                    Given::Written(value) => self.assigned_to(value, target, place, false)?,
-                    Given::Bound(value) => {
-                        self.assigned_in(value, target, place, false).map_err(|it| at(it, whole))?
-                    }
-                });
-            }
-        }
-        Ok(values)
-    }
-
     /// A value that a column takes; what it does to the value is done where that is stored. `reads`: whether texts are read
     /// as values of other types, as those of VALUES are.
     pub(super) fn assigned(
@@ -756,7 +709,7 @@ impl Target {
 }
 
 /// A value that is assigned: an expression of the statement, or a column of a subquery.
-enum Given<'a> {
+pub(super) enum Given<'a> {
     Written(&'a ast::Expr),
     Bound(Expr),
 }
@@ -776,7 +729,7 @@ fn places_of(given: &[OutputColumn], target: &Target) -> SqlResult<Vec<usize>> {
 }
 
 /// PostgreSQL has other states of it for INSERT and for UPDATE.
-fn assigned_twice(
+pub(super) fn assigned_twice(
     state: SqlState,
     target: &Target,
     place: usize,

@@ -415,6 +415,7 @@ impl<'a> Binder<'a> {
         otherwise: Option<&'a ast::Expr>,
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
+        let before = self.series_count();
         let tested = operand.map(|it| self.expr(it)).transpose()?;
         let mut tests = Vec::with_capacity(conditions.len());
         let mut results = Vec::with_capacity(conditions.len() + 1);
@@ -439,6 +440,7 @@ impl<'a> Binder<'a> {
         results.rotate_left(1);
         let otherwise = results.pop().map(Box::new);
         let branches = tests.into_iter().zip(results).collect();
+        self.no_series_since(before, "CASE", whole)?;
         Ok(Expr { kind: ExprKind::Case { branches, otherwise }, data_type })
     }
 }

@@ -22,6 +22,7 @@ mod arrays;
 mod asked;
 mod asking;
 mod bit_strings;
+mod assignments;
 mod call;
 mod catalog_calls;
 mod change;

@@ -106,6 +106,27 @@ impl<'a> Binder<'a> {
         Ok(self.column_expr(value))
     }
 
+    /// How many functions of the select list have made rows so far.
+    pub(super) fn series_count(&mut self) -> usize {
+        self.level().series.as_ref().map_or(0, |it| it.parts.len())
+    }
+
+    /// Refuses functions that make rows where not all of an expression is computed.
+    pub(super) fn no_series_since(
+        &mut self,
+        before: usize,
+        within: &str,
+        whole: &ast::Expr,
+    ) -> SqlResult<()> {
+        if self.series_count() == before {
+            return Ok(());
+        }
+        let message = format!("set-returning functions are not allowed in {within}");
+        let hint = "You might be able to move the set-returning function into a LATERAL FROM item.";
+        let error = SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message).with_hint(hint);
+        Err(at(error, whole))
+    }
+
     /// What a call makes of a row: its arguments are computed over `input`.
     pub(super) fn rows_of_call(
         &mut self,

@@ -81,7 +81,7 @@ impl Session {
             S::DropSchema { names, .. } => {
                 names.iter().try_for_each(|it| own.check_owner_of_schema(it))
             }
-            S::CreateMacro { .. } | S::DropMacro { .. } => {
+            S::CreateMacro { .. } | S::AlterFunction { .. } | S::DropMacro { .. } => {
                 own.check_database(Privileges::CREATE, &self.client.database)
             }
             S::Comment { of, .. } => self.check_comment(of, &own),
