@@ -290,11 +290,9 @@ fn texts(function: Function) -> &'static [Overload] {
         }
         F::Ascii | F::BitLength | F::OctetLength => const { &[fixed(&[Text], INTEGER)] },
         F::Reverse => const { &[fixed(&[Text], TEXT), fixed(&[Bytea], BYTEA)] },
-        F::Initcap | F::Lower | F::Upper => const { &[fixed(&[Text], TEXT)] },
         F::Btrim | F::Ltrim | F::Rtrim => {
             const { &[optional(&[Text, Text], 1, TEXT), fixed(&[Bytea, Bytea], BYTEA)] }
         }
-        F::Chr => const { &[fixed(&[Integer], TEXT)] },
         F::Concat => const { &[variadic(&[Output], TEXT)] },
         F::Format => {
             const {
@@ -306,8 +304,6 @@ fn texts(function: Function) -> &'static [Overload] {
                 }]
             }
         }
-        F::Md5 | F::QuoteIdent => const { &[fixed(&[Text], TEXT)] },
-        F::QuoteLiteral | F::QuoteNullable => const { &[fixed(&[Printed], TEXT)] },
         F::ConcatWs => const { &[variadic(&[Text, Output], TEXT)] },
         F::ConcatOperator => {
             const {
@@ -350,10 +346,14 @@ fn texts(function: Function) -> &'static [Overload] {
     }
 }
 
-/// What Unicode says of letters, and names.
+/// Of letters, of digests, and of texts as they stand in SQL.
 fn letters(function: Function) -> &'static [Overload] {
     use Function as F;
     match function {
+        F::Initcap | F::Lower | F::Upper => const { &[fixed(&[Text], TEXT)] },
+        F::Chr => const { &[fixed(&[Integer], TEXT)] },
+        F::Md5 | F::QuoteIdent => const { &[fixed(&[Text], TEXT)] },
+        F::QuoteLiteral | F::QuoteNullable => const { &[fixed(&[Printed], TEXT)] },
         F::Casefold | F::Unistr => const { &[fixed(&[Text], TEXT)] },
         F::Normalize => const { &[optional(&[Text, Text], 1, TEXT)] },
         F::IsNormalized => const { &[optional(&[Text, Text], 1, BOOLEAN)] },

@@ -397,12 +397,8 @@ impl<'a> Binder<'a> {
         if given.len() > places.len() && insert.columns.is_empty() {
             no_place_of_view(&target, places.len())?;
         }
-        let few = given.len() < places.len() && !insert.columns.is_empty() && !is_default;
-        if few || given.len() > places.len() {
-            let (named, given) = (places.len(), given.len());
-            let message = format!("INSERT names {named} columns but gives {given} values");
-            return Err(SqlError::new(SqlState::SYNTAX, message));
-        }
+        let may_be_few = insert.columns.is_empty() || is_default;
+        as_many(places.len(), given.len(), may_be_few)?;
         places.iter().take(given.len()).for_each(|it| self.ask_of_column(Privileges::INSERT, *it));
         let mut made = Vec::new();
         let mut row = Vec::with_capacity(target.table.columns.len());
@@ -660,6 +656,15 @@ impl<'a> Binder<'a> {
         }
         self.asked_by_views(mapped(rel, made), target, row, columns)
     }
+}
+
+/// An error where INSERT gives more values than it names columns, or fewer where it may not.
+fn as_many(named: usize, given: usize, may_be_few: bool) -> SqlResult<()> {
+    if given == named || given < named && may_be_few {
+        return Ok(());
+    }
+    let message = format!("INSERT names {named} columns but gives {given} values");
+    Err(SqlError::new(SqlState::SYNTAX, message))
 }
 
 impl Changed {
