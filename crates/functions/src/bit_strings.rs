@@ -60,11 +60,11 @@ fn shift(call: &Call<'_>) -> SqlResult<ArrayRef> {
         let distance = usize::try_from(places.unsigned_abs()).unwrap_or(usize::MAX).min(bits.len());
         let to_left = (call.function == Function::ShiftLeft) == (places >= 0);
         if to_left {
-            out.push(&bits[distance..])?;
+            out.push(part(bits, distance, bits.len()))?;
             out.push_repeated("0", distance)
         } else {
             out.push_repeated("0", distance)?;
-            out.push(&bits[..bits.len() - distance])
+            out.push(part(bits, 0, bits.len() - distance))
         }
     })
 }
@@ -97,10 +97,15 @@ fn set(call: &Call<'_>) -> SqlResult<ArrayRef> {
             1 => "1",
             _ => return Err(invalid("new bit must be 0 or 1")),
         };
-        out.push(&bits[..at])?;
+        out.push(part(bits, 0, at))?;
         out.push(new)?;
-        out.push(&bits[at + 1..])
+        out.push(part(bits, at + 1, bits.len()))
     })
+}
+
+/// Some digits; nothing where these are none, which no text of a type of bits has.
+fn part(bits: &str, from: usize, to: usize) -> &str {
+    bits.get(from..to).unwrap_or_default()
 }
 
 fn place(bits: &[u8], place: i64) -> SqlResult<usize> {
