@@ -112,12 +112,8 @@ impl Charset {
 
     /// By a name in any case, of which letters and digits count alone.
     pub fn named(name: &str) -> Option<Self> {
-        let letters = |it: &str| -> String {
-            let kept = it.chars().filter(char::is_ascii_alphanumeric);
-            kept.map(|it| it.to_ascii_lowercase()).collect()
-        };
-        let wanted = letters(name);
-        let is = |it: &&Known| letters(it.name) == wanted || it.others.contains(&&*wanted);
+        let letters = |it: &'static str| letters_of(it).eq(letters_of(name));
+        let is = |it: &&Known| letters(it.name) || it.others.iter().any(|it| letters(it));
         KNOWN.iter().find(is).map(Self)
     }
 
@@ -230,6 +226,11 @@ impl Charset {
         };
         CharsetReader { charset: self, decoder }
     }
+}
+
+/// Letters and digits in lower case.
+fn letters_of(name: &str) -> impl Iterator<Item = u8> {
+    name.bytes().filter(u8::is_ascii_alphanumeric).map(|it| it.to_ascii_lowercase())
 }
 
 fn latin(byte: u8, others: &[(u8, char)]) -> char {

@@ -17,8 +17,7 @@ pub(super) struct LateRows {
 
 impl LateRows {
     pub(super) fn new(rel: Rel) -> Self {
-        let mut made = rel.attrs();
-        rel.free_attrs().iter().for_each(|it| made.remove(it));
+        let made = made_by(&rel);
         Self { rel, made }
     }
 
@@ -61,9 +60,7 @@ impl Binder<'_> {
         let at = pending.iter().position(|(rel, kind)| {
             matches!(kind, Apply::Join { .. }) && rel.attrs().contains(first)
         })?;
-        let mut made = pending[at].0.attrs();
-        let free = pending[at].0.free_attrs();
-        free.iter().for_each(|it| made.remove(it));
+        let made = made_by(&pending[at].0);
         let mut read = AttrSet::default();
         let exprs = upper.windows.iter().flat_map(|it| it.1.expressions());
         exprs.chain(&upper.qualify).chain(&upper.having).for_each(|it| read.add_expr(it));
@@ -80,6 +77,13 @@ impl Binder<'_> {
         }
         (!read.intersects(&made)).then(|| pending.remove(at))
     }
+}
+
+/// The columns of a relation that it has from nowhere else.
+fn made_by(rel: &Rel) -> AttrSet {
+    let mut made = rel.attrs();
+    rel.free_attrs().iter().for_each(|it| made.remove(it));
+    made
 }
 
 /// Whether a relation is made of the row of no columns by what hands all columns on.
