@@ -6,7 +6,7 @@
 //! - Invariant: no time is reported for a query whose answer is wrong without saying so beside it.
 //! - Invariant: the data are in memory before the first time is taken.
 //!
-//! Reading order: [`record`], [`workload`], [`tpch`], [`tpcds`], [`ssb`], [`clickbench`], [`refresh_data`], [`refresh`], [`scans`], [`report`], [`memory`], [`primitives`], [`fixed`],
+//! Reading order: [`record`], [`workload`], [`suite`], [`tpch`], [`tpcds`], [`ssb`], [`clickbench`], [`refresh_data`], [`refresh`], [`scans`], [`report`], [`memory`], [`primitives`], [`fixed`],
 //! [`scheduling`],
 //! [`oltp`], [`parts`].
 #![forbid(unsafe_code)]
@@ -14,6 +14,7 @@
 pub mod clickbench;
 mod dice;
 pub mod fixed;
+mod made;
 pub mod memory;
 pub mod monet;
 pub mod oltp;
@@ -28,6 +29,7 @@ pub mod reporting;
 pub mod scans;
 pub mod scheduling;
 pub mod ssb;
+pub mod suite;
 pub mod tpcds;
 pub mod tpch;
 pub mod workload;

@@ -14,7 +14,7 @@ use crate::reporting_arguments::ReportingArguments;
 use crate::serve_arguments::{PasswordArguments, ServeArguments};
 pub use crate::suite_arguments::{
     ClickbenchArguments, DataArguments, GenerateArguments, GenerateHitsArguments, RoundArguments,
-    SsbArguments, TpcdsArguments, TpchArguments, WorkloadArguments,
+    SuiteArguments, TpchArguments, WorkloadArguments,
 };
 
 /// An analytical SQL database that knows on which NUMA node its data live.
@@ -80,9 +80,9 @@ pub enum BenchCommand {
     /// The 22 queries of TPC-H, in rounds
     Tpch(TpchArguments),
     /// The 99 queries of TPC-DS, in rounds
-    Tpcds(TpcdsArguments),
+    Tpcds(SuiteArguments),
     /// The 13 queries of the star schema benchmark, in rounds
-    Ssb(SsbArguments),
+    Ssb(SuiteArguments),
     /// 43 queries over one wide table of web hits, in the manner of ClickBench, in rounds
     Clickbench(ClickbenchArguments),
     /// Any queries over any Parquet files, in rounds

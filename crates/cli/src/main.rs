@@ -69,8 +69,12 @@ fn main() -> ExitCode {
         Some(Command::Password(options)) => commands::serve::password(&options),
         Some(Command::Demo(options)) => commands::demo::run(&options),
         Some(Command::Bench(BenchCommand::Tpch(options))) => commands::bench::tpch(&options),
-        Some(Command::Bench(BenchCommand::Tpcds(options))) => commands::bench::tpcds(&options),
-        Some(Command::Bench(BenchCommand::Ssb(options))) => commands::bench::ssb(&options),
+        Some(Command::Bench(BenchCommand::Tpcds(options))) => {
+            commands::bench::made_suite(&bench::tpcds::SUITE, &options)
+        }
+        Some(Command::Bench(BenchCommand::Ssb(options))) => {
+            commands::bench::made_suite(&bench::ssb::SUITE, &options)
+        }
         Some(Command::Bench(BenchCommand::Clickbench(options))) => {
             commands::bench::clickbench(&options)
         }

@@ -54,32 +54,16 @@ pub struct TpchArguments {
     pub refresh: Option<u64>,
 }
 
-/// `nodewise bench tpcds`.
+/// `nodewise bench tpcds` and `ssb`.
 #[derive(Args, Debug)]
-pub struct TpcdsArguments {
-    /// The scale: 1 is about 1 GB of text; 0.01 has reference answers
+pub struct SuiteArguments {
+    /// The scale: 1 is about 1 GB of text; TPC-DS has reference answers at 0.01, the star schema benchmark at 0.1
     #[arg(long, value_name = "S", default_value = "1", value_parser = scale)]
     pub scale: f64,
     /// Folder of the Parquet files, made when it has none; a folder for temporary files when not given
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// Only these queries, by number
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub queries: Vec<usize>,
-    #[command(flatten)]
-    pub rounds: RoundArguments,
-}
-
-/// `nodewise bench ssb`.
-#[derive(Args, Debug)]
-pub struct SsbArguments {
-    /// The scale: 1 has 6 million lines; 0.1 has reference answers
-    #[arg(long, value_name = "S", default_value = "1", value_parser = scale)]
-    pub scale: f64,
-    /// Folder of the Parquet files, made when it has none; a folder for temporary files when not given
-    #[arg(long, value_name = "DIR")]
-    pub data: Option<PathBuf>,
-    /// Only these queries, by number: 1 for q1.1 to 13 for q4.3
+    /// Only these queries, by number; of the star schema benchmark from 1 for q1.1 to 13 for q4.3
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub queries: Vec<usize>,
     #[command(flatten)]

@@ -1,22 +1,17 @@
 //! The 105 columns of the table, as [`Hit`]s give them.
 
-use arrow_array::builder::StringViewBuilder;
 use arrow_array::{
-    ArrayRef, Date32Array, Int16Array, Int32Array, Int64Array, RecordBatch,
-    TimestampMicrosecondArray,
+    ArrayRef, Date32Array, Int16Array, Int64Array, RecordBatch, TimestampMicrosecondArray,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 use stdx::sync::Arc;
 
 use super::hit::Hit;
 use super::words::words;
+use crate::made::{numbers as number, texts as text};
 
 fn small(hits: &[Hit], value: impl Fn(&Hit) -> i16) -> ArrayRef {
     Arc::new(Int16Array::from_iter_values(hits.iter().map(value)))
-}
-
-fn number(hits: &[Hit], value: impl Fn(&Hit) -> i32) -> ArrayRef {
-    Arc::new(Int32Array::from_iter_values(hits.iter().map(value)))
 }
 
 fn big(hits: &[Hit], value: impl Fn(&Hit) -> i64) -> ArrayRef {
@@ -31,17 +26,6 @@ fn date(hits: &[Hit], second: impl Fn(&Hit) -> i64) -> ArrayRef {
 fn time(hits: &[Hit], second: impl Fn(&Hit) -> i64) -> ArrayRef {
     let micros = hits.iter().map(|it| second(it) * 1_000_000);
     Arc::new(TimestampMicrosecondArray::from_iter_values(micros))
-}
-
-fn text(hits: &[Hit], write: impl Fn(&Hit, &mut String)) -> ArrayRef {
-    let mut builder = StringViewBuilder::with_capacity(hits.len());
-    let mut buffer = String::new();
-    for hit in hits {
-        buffer.clear();
-        write(hit, &mut buffer);
-        builder.append_value(&buffer);
-    }
-    Arc::new(builder.finish())
 }
 
 /// A hash of a text, the same everywhere (FNV-1a).

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use nodewise::made_files::{Batches, MadeData, MadeTable};
 use nodewise::{Session, SqlError, SqlResult, SqlState};
 
+use crate::made::sources_of_part;
 use crate::record::QueryRecord;
 use crate::workload::{Loaded, load_tables, numbered};
 use hit::Hit;
@@ -66,9 +67,7 @@ pub fn data(rows: u64) -> SqlResult<MadeData> {
 
 /// Part N of M of all rows.
 fn part_of(rows: u64, part: i32, parts: i32) -> Batches {
-    let (part, parts) = (u64::from(part.unsigned_abs()), u64::from(parts.unsigned_abs()).max(1));
-    let bound = move |part: u64| (u128::from(rows) * u128::from(part) / u128::from(parts)) as u64;
-    let (mut next, end) = (bound(part.saturating_sub(1)), bound(part));
+    let (mut next, end) = sources_of_part(rows, part, parts);
     let schema = columns::schema();
     Box::new(std::iter::from_fn(move || {
         let until = end.min(next + BATCH_ROWS);

@@ -14,29 +14,12 @@ pub const DAYS: u64 = 2_557;
 /// On how many of them, from the first on, something is ordered: until 2 August 1998.
 pub const ORDER_DAYS: u64 = 2_406;
 
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-const WEEKDAYS: [&str; 7] =
-    ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 /// Month and day of those on which nobody works.
 const HOLIDAYS: [(i8, i8); 6] = [(1, 1), (2, 20), (5, 20), (7, 4), (11, 20), (12, 25)];
 
 /// The day of a number, counted from 0 on.
 pub fn day(number: u64) -> Date {
-    let days = i64::try_from(number).unwrap_or(i64::MAX).min(DAYS as i64 * 2);
-    FIRST.saturating_add(days.days())
+    FIRST.saturating_add((number as i64).days())
 }
 
 /// Year, month and day as one number: 19920101.
@@ -48,8 +31,9 @@ fn month_key(day: Date) -> i32 {
     i32::from(day.year()) * 100 + i32::from(day.month())
 }
 
-fn month(day: Date) -> &'static str {
-    MONTHS[usize::from(day.month().unsigned_abs()) - 1]
+/// Writes a day in a form of `strftime`.
+fn form(day: Date, form: &str, out: &mut String) {
+    let _ = write!(out, "{}", day.strftime(form));
 }
 
 /// From 1 on; a week begins with the day of the week with which the year did.
@@ -79,22 +63,12 @@ fn weekday(day: Date) -> usize {
 /// The columns of `date_dim`.
 pub const COLUMNS: Columns<Date> = &[
     ("d_datekey", Column::Number(|it| key(*it))),
-    (
-        "d_date",
-        Column::Text(|it, out| {
-            let _ = write!(out, "{} {}, {}", month(*it), it.day(), it.year());
-        }),
-    ),
-    ("d_dayofweek", Column::Text(|it, out| out.push_str(WEEKDAYS[weekday(*it)]))),
-    ("d_month", Column::Text(|it, out| out.push_str(month(*it)))),
+    ("d_date", Column::Text(|it, out| form(*it, "%B %-d, %Y", out))),
+    ("d_dayofweek", Column::Text(|it, out| form(*it, "%A", out))),
+    ("d_month", Column::Text(|it, out| form(*it, "%B", out))),
     ("d_year", Column::Number(|it| i32::from(it.year()))),
     ("d_yearmonthnum", Column::Number(|it| month_key(*it))),
-    (
-        "d_yearmonth",
-        Column::Text(|it, out| {
-            let _ = write!(out, "{:.3}{}", month(*it), it.year());
-        }),
-    ),
+    ("d_yearmonth", Column::Text(|it, out| form(*it, "%b%Y", out))),
     ("d_daynuminweek", Column::Number(|it| weekday(*it) as i32 + 1)),
     ("d_daynuminmonth", Column::Number(|it| i32::from(it.day()))),
     ("d_daynuminyear", Column::Number(|it| i32::from(it.day_of_year()))),
@@ -119,6 +93,9 @@ mod tests {
         assert_eq!(key(day(DAYS - 1)), 19_981_231);
         assert_eq!((weekday(day(0)), week(day(0)), week(day(7))), (3, 1, 2));
         let leap = day(59);
-        assert_eq!((month(leap), season(leap), leap.days_in_month()), ("February", "Winter", 29));
+        assert_eq!((season(leap), leap.days_in_month()), ("Winter", 29));
+        let mut text = String::new();
+        form(leap, "%A, %B %-d, %Y", &mut text);
+        assert_eq!(text, "Saturday, February 29, 1992");
     }
 }

@@ -1,10 +1,11 @@
 //! Tables whose columns are read off rows that are made one by one.
 
-use arrow_array::builder::StringViewBuilder;
-use arrow_array::{ArrayRef, Int32Array, RecordBatch};
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use nodewise::made_files::{Batches, MadeTable};
 use stdx::sync::Arc;
+
+use crate::made::{numbers, sources_of_part, texts};
 
 /// Sources whose rows become one batch.
 const BATCH_SOURCES: u64 = 2 << 10;
@@ -27,17 +28,8 @@ impl<R> Column<R> {
 
     fn values(&self, rows: &[R]) -> ArrayRef {
         match self {
-            Self::Number(value) => Arc::new(Int32Array::from_iter_values(rows.iter().map(value))),
-            Self::Text(write) => {
-                let mut builder = StringViewBuilder::with_capacity(rows.len());
-                let mut buffer = String::new();
-                for row in rows {
-                    buffer.clear();
-                    write(row, &mut buffer);
-                    builder.append_value(&buffer);
-                }
-                Arc::new(builder.finish())
-            }
+            Self::Number(value) => numbers(rows, value),
+            Self::Text(write) => texts(rows, write),
         }
     }
 }
@@ -84,13 +76,6 @@ impl<R: 'static> Layout<R> {
             }),
         }
     }
-}
-
-/// The first source of part N of M, counted from 1, and the one behind its last.
-fn sources_of_part(sources: u64, part: i32, parts: i32) -> (u64, u64) {
-    let (part, parts) = (u64::from(part.unsigned_abs()), u64::from(parts.unsigned_abs()).max(1));
-    let bound = |part: u64| (u128::from(sources) * u128::from(part) / u128::from(parts)) as u64;
-    (bound(part.saturating_sub(1)), bound(part))
 }
 
 fn batch_of<R>(

@@ -13,15 +13,10 @@ mod lines;
 mod size;
 mod things;
 
-use std::path::{Path, PathBuf};
-
-use arrow_array::RecordBatch;
 use nodewise::made_files::MadeData;
-use nodewise::reference::Answer;
-use nodewise::{Session, SqlError, SqlResult, SqlState};
+use nodewise::{SqlError, SqlResult, SqlState};
 
-use crate::record::{QueryRecord, Verdict};
-use crate::workload::{Loaded, load_tables, numbered};
+use crate::suite::MadeSuite;
 use layout::Layout;
 use size::Size;
 use things::{Firm, Part};
@@ -48,16 +43,18 @@ macro_rules! answers {
     };
 }
 
-/// Name (`q1.1` to `q4.3`) and text of each query.
-pub static QUERIES: &[(&str, &str)] = of_all!(texts);
-
-/// The scale whose answers are stored.
-pub const SCALE: f64 = 0.1;
-
-static ANSWERS: &[&str] = of_all!(answers "0.1");
+/// The benchmark, whose queries are called `q1.1` to `q4.3`.
+pub static SUITE: MadeSuite = MadeSuite {
+    name: "ssb",
+    title: "The star schema benchmark",
+    queries: of_all!(texts),
+    answered_scale: 0.1,
+    answers: of_all!(answers "0.1"),
+    data,
+};
 
 /// The five tables of a scale; 1 has 6 million lines.
-pub fn data(scale: f64) -> SqlResult<MadeData> {
+fn data(scale: f64) -> SqlResult<MadeData> {
     if !(0.01..=1_000.0).contains(&scale) {
         let message = format!("no star schema benchmark of scale {scale}");
         return Err(SqlError::new(SqlState::INVALID_PARAMETER, message)
@@ -96,39 +93,10 @@ pub fn data(scale: f64) -> SqlResult<MadeData> {
     })
 }
 
-/// Where the Parquet files of a scale are when no folder is named.
-pub fn default_folder(scale: f64) -> PathBuf {
-    std::env::temp_dir().join(format!("nodewise-ssb-{scale}"))
-}
-
-/// Loads the five tables of a folder.
-pub fn load(session: &mut Session, folder: &Path) -> SqlResult<Loaded> {
-    let tables = data(1.0)?.tables;
-    let file = |name: &str| (name.to_owned(), folder.join(format!("{name}.parquet")));
-    load_tables(session, &tables.iter().map(|it| file(it.name)).collect::<Vec<_>>())
-}
-
-/// The queries of the given places in [`QUERIES`], from 1 on, all 13 when none is given; an error names a number that is none.
-pub fn select(numbers: &[usize]) -> Result<Vec<QueryRecord>, usize> {
-    numbered(QUERIES, numbers)
-}
-
-/// Compares an answer with the one that is stored for a scale.
-pub fn judge(scale: f64) -> impl Fn(&str, &[RecordBatch]) -> Verdict {
-    move |name, batches| {
-        let number = QUERIES.iter().position(|it| it.0 == name);
-        let Some(text) = number.and_then(|it| ANSWERS.get(it)).filter(|_| scale == SCALE) else {
-            return Verdict::Unchecked;
-        };
-        match Answer::parse(text).and_then(|it| it.check_batches(batches)) {
-            Ok(()) => Verdict::Right,
-            Err(difference) => Verdict::Wrong(difference),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use arrow_array::RecordBatch;
+
     use super::*;
 
     #[test]

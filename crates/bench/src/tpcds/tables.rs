@@ -11,6 +11,8 @@ use tpcdsgen_arrow::{
     WarehouseArrow, WebPageArrow, WebReturnsArrow, WebSalesArrow, WebSiteArrow,
 };
 
+use crate::made::sources_of_part;
+
 /// Rows that are made at a time.
 const BATCH_ROWS: usize = 8 << 10;
 
@@ -33,10 +35,10 @@ pub fn data(scale: f64) -> SqlResult<MadeData> {
                     schema: $reader::schema_ref(),
                     rows: i64::try_from(rows).unwrap_or(i64::MAX),
                     part: Box::new(move |part, parts| -> Batches {
-                        let (first, last) = sources_of_part(sources, part, parts);
+                        let (first, end) = sources_of_part(sources, part, parts);
                         let session: Session = session.clone();
                         let reader = $reader::new(session).with_batch_size(BATCH_ROWS);
-                        Box::new(reader.with_source_row_range(first, last))
+                        Box::new(reader.with_source_row_range(first + 1, end))
                     }),
                 }
             }),+]
@@ -86,29 +88,9 @@ fn rows_of_a_source(table: Table) -> u64 {
     }
 }
 
-/// The first and the last source row, counted from 1, of a part; a part without rows ends before it begins.
-fn sources_of_part(sources: u64, part: i32, parts: i32) -> (u64, u64) {
-    let (part, parts) = (u64::from(part.unsigned_abs()), u64::from(parts.unsigned_abs()).max(1));
-    let end = |part: u64| (u128::from(sources) * u128::from(part) / u128::from(parts)) as u64;
-    (end(part.saturating_sub(1)) + 1, end(part))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn parts_cover_every_source_row_once() {
-        for (sources, parts) in [(10, 3), (1, 1), (2, 5), (7, 7)] {
-            let mut next = 1;
-            for part in 1..=parts {
-                let (first, last) = sources_of_part(sources, part, parts);
-                assert_eq!(first, next);
-                next = last + 1;
-            }
-            assert_eq!(next, sources + 1);
-        }
-    }
 
     #[test]
     fn parts_hold_the_rows_of_the_whole() {

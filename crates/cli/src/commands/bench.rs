@@ -9,8 +9,7 @@ use bench::page_map;
 use bench::record::{Judge, QueryRecord, Verdict, geometric_mean, run_rounds};
 use bench::refresh::{Pair, RefreshReport};
 use bench::report::{Facts, run_json};
-use bench::ssb;
-use bench::tpcds;
+use bench::suite::MadeSuite;
 use bench::tpch::{default_folder, judge, select};
 use bench::workload::{Loaded, load_tables, provide, queries_in, tables_in};
 use hardware::{Machine, MachineError};
@@ -20,8 +19,8 @@ use stdx::Bytes;
 use stdx::sync::Arc;
 
 use crate::arguments::{
-    ClickbenchArguments, MemoryArguments, RoundArguments, SsbArguments, TpcdsArguments,
-    TpchArguments, WorkloadArguments,
+    ClickbenchArguments, MemoryArguments, RoundArguments, SuiteArguments, TpchArguments,
+    WorkloadArguments,
 };
 use crate::commands::results::{millis, report_faults, verdict, write_file};
 use crate::failure::Failure;
@@ -60,44 +59,22 @@ pub fn tpch(options: &TpchArguments) -> Result<bool, Failure> {
     Ok(told(&all))
 }
 
-/// The 99 queries of TPC-DS, in rounds.
-pub fn tpcds(options: &TpcdsArguments) -> Result<bool, Failure> {
-    let mut records = tpcds::select(&options.queries).map_err(|number| no_query(number, 99))?;
+/// The queries of a benchmark whose data are made at any scale, in rounds.
+pub fn made_suite(made: &MadeSuite, options: &SuiteArguments) -> Result<bool, Failure> {
+    let selected = made.select(&options.queries);
+    let mut records = selected.map_err(|number| no_query(number, made.queries.len()))?;
     let scale = options.scale;
     let database = open_database(&options.rounds.pool)?;
-    let folder = options.data.clone().unwrap_or_else(|| tpcds::default_folder(scale));
+    let folder = options.data.clone().unwrap_or_else(|| made.default_folder(scale));
     let progress = progress::for_people(database.machine());
-    provide(&database, &folder, &tpcds::data(scale)?, &*progress)?;
+    provide(&database, &folder, &(made.data)(scale)?, &*progress)?;
     let mut session = open_session(&database);
-    let loaded = tpcds::load(&mut session, &folder)?;
+    let loaded = made.load(&mut session, &folder)?;
     let suite = Suite {
-        title: format!("TPC-DS at scale {scale}"),
+        title: format!("{} at scale {scale}", made.title),
         scale: Some(scale),
         loaded,
-        judge: &tpcds::judge(scale),
-        answers: true,
-    };
-    let json = suite.run(&mut session, &mut records, &options.rounds)?;
-    write_json(options.rounds.json.as_deref(), &json)?;
-    Ok(told(&records))
-}
-
-/// The 13 queries of the star schema benchmark, in rounds.
-pub fn ssb(options: &SsbArguments) -> Result<bool, Failure> {
-    let mut records =
-        ssb::select(&options.queries).map_err(|number| no_query(number, ssb::QUERIES.len()))?;
-    let scale = options.scale;
-    let database = open_database(&options.rounds.pool)?;
-    let folder = options.data.clone().unwrap_or_else(|| ssb::default_folder(scale));
-    let progress = progress::for_people(database.machine());
-    provide(&database, &folder, &ssb::data(scale)?, &*progress)?;
-    let mut session = open_session(&database);
-    let loaded = ssb::load(&mut session, &folder)?;
-    let suite = Suite {
-        title: format!("The star schema benchmark at scale {scale}"),
-        scale: Some(scale),
-        loaded,
-        judge: &ssb::judge(scale),
+        judge: &made.judge(scale),
         answers: true,
     };
     let json = suite.run(&mut session, &mut records, &options.rounds)?;

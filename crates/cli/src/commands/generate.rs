@@ -15,8 +15,8 @@ use crate::progress;
 pub fn run(command: &GenerateCommand) -> Result<bool, Failure> {
     match command {
         GenerateCommand::Tpch(options) => scaled(options, nodewise::tpch::data),
-        GenerateCommand::Tpcds(options) => scaled(options, bench::tpcds::data),
-        GenerateCommand::Ssb(options) => scaled(options, bench::ssb::data),
+        GenerateCommand::Tpcds(options) => scaled(options, bench::tpcds::SUITE.data),
+        GenerateCommand::Ssb(options) => scaled(options, bench::ssb::SUITE.data),
         GenerateCommand::Clickbench(options) => {
             make(&bench::clickbench::data(options.rows as u64)?, &options.dir, &options.pool)
         }

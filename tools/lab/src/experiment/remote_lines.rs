@@ -56,7 +56,7 @@ pub fn ssb() -> Suite {
             ("part", None),
             ("date_dim", None),
         ],
-        queries: bench::ssb::QUERIES,
+        queries: bench::ssb::SUITE.queries,
         local_percent_min: &[],
         remote_percent_max: 11.8,
     }
