@@ -107,7 +107,6 @@ fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
         }
         F::RaiseCardinality => more_than_one_row(call),
         F::RaiseDomain => no_value_of_domain(call),
-        F::RaiseTooLong => too_long_for_column(call),
         _ => pattern_or_bytes(call),
     }
 }
@@ -135,16 +134,6 @@ fn no_value_of_domain(call: &Call<'_>) -> SqlResult<ArrayRef> {
         Some(constraint) => SqlError::outside_domain(&domain, &constraint),
         None => SqlError::null_of_domain(&domain),
     })
-}
-
-fn too_long_for_column(call: &Call<'_>) -> SqlResult<ArrayRef> {
-    let (columns, types) = (call.texts(0)?, call.texts(1)?);
-    if call.rows == 0 {
-        return Ok(new_null_array(&arrow_type(call.result), 0));
-    }
-    let (name, data_type) = (columns.value(0), types.value(0));
-    let message = format!("value too long for column \"{name}\" of type {data_type}");
-    Err(SqlError::new(SqlState::STRING_TRUNCATION, message))
 }
 
 fn pattern_or_bytes(call: &Call<'_>) -> SqlResult<ArrayRef> {

@@ -155,7 +155,6 @@ const UNNAMED: &[Function] = &[
     Function::ZoneOfInterval,
     Function::RaiseCardinality,
     Function::RaiseDomain,
-    Function::RaiseTooLong,
     Function::RegexpMatches,
     Function::SeriesLength,
     Function::SeriesMoment,

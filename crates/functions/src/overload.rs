@@ -160,7 +160,6 @@ fn others(function: Function) -> &'static [Overload] {
         F::PgTerminateBackend => const { &[optional(&[Integer, Integer], 1, BOOLEAN)] },
         F::SetConfig => const { &[fixed(&[Text, Text, Boolean], TEXT)] },
         F::RaiseCardinality => const { &[fixed(&[], DataType::Null)] },
-        F::RaiseTooLong => const { &[fixed(&[Text, Text], DataType::Null)] },
         F::RaiseDomain => const { &[fixed(&[Text, Text], DataType::Null)] },
         F::Version => const { &[fixed(&[], TEXT)] },
         F::Uuid => const { &[fixed(&[], DataType::Uuid)] },

@@ -304,15 +304,6 @@ fn what_is_no_value_of_a_domain_has_its_states() {
 }
 
 #[test]
-fn what_is_too_long_for_a_column_has_its_state() {
-    let text = |it: &str| Arc::new(StringArray::from(vec![it])) as ArrayRef;
-    let arguments = [text("a"), text("VARCHAR(3)")];
-    let error = invoke(Function::RaiseTooLong, &arguments, 1, DataType::Text).unwrap_err();
-    assert_eq!(error.state, SqlState("22001"));
-    assert_eq!(error.message, "value too long for column \"a\" of type VARCHAR(3)");
-}
-
-#[test]
 fn random_draws_differ_from_row_to_row_and_call_to_call() {
     let draw = |function, data_type| invoke(function, &[], 1_000, data_type).unwrap();
     let (first, second) =

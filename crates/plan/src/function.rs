@@ -725,8 +725,6 @@ functions! {
     ArrowTryCast = "arrow_try_cast",
     /// What Arrow calls the type of the argument, which may be NULL.
     ArrowTypeof = "arrow_typeof",
-    /// Raises 22001: a text is too long for the column of the first argument, whose type is the second. Of any type.
-    RaiseTooLong = "raise_too_long",
     /// The first argument cast to the type of the second, which may be NULL.
     CastToType = "cast_to_type",
     /// The number that nextval gave last in this session for a sequence.

@@ -4,11 +4,11 @@ use plan::build::{compare, unary};
 use plan::relation::{Attr, JoinRel, Rel, RelJoin};
 use plan::{BinaryOperator, Expr, ExprKind, Function, UnaryOperator};
 use sqlparser::ast::{self, ConflictTarget, OnConflictAction};
-use types::{DataType, Privileges, SqlError, SqlResult, SqlState, UniqueKey, Value};
+use types::{DataType, Privileges, SqlError, SqlResult, SqlState, UniqueKey};
 
 use super::change::{ChangeKind, Changed, NewRows, Target};
 use super::change_rules::{KeyOfRow, named};
-use super::coercion::fold_cast;
+use super::coercion::{fold_cast, nested_call};
 use super::errors::{Name, at};
 use super::level::{Clause, Level};
 use super::scope::{Frame, Relation, is_named};
@@ -175,33 +175,12 @@ impl<'a> Binder<'a> {
         let NewRows { rel, row, mut shown } = rows;
         let mut made = Vec::new();
         for ((attr, given), column) in shown.iter_mut().zip(&row).zip(&target.table.columns) {
-            let most = match column.data_type {
-                DataType::Char(most) | DataType::Varchar(most) if *attr != *given => most,
-                _ => continue,
-            };
             let data_type = column.data_type;
-            let call = |function, arguments, data_type| Expr {
-                kind: ExprKind::Call { function, arguments },
-                data_type,
-            };
-            let text = |it: String| Expr::literal(Value::Text(it.into()), DataType::Text);
-            // Blanks at the end are left out, as many as are too many.
-            let trimmed = call(
-                Function::Rtrim,
-                vec![self.column_expr(*given), text(" ".to_owned())],
-                DataType::Text,
-            );
-            let length = call(Function::CharacterLength, vec![trimmed], DataType::Integer);
-            let most = Expr::literal(Value::Integer(i64::from(most)), DataType::Integer);
-            let error = call(
-                Function::RaiseTooLong,
-                vec![text(column.name.clone()), text(data_type.to_string())],
-                data_type,
-            );
-            let branches = vec![(compare(BinaryOperator::Greater, length, most), error)];
-            let otherwise = Some(Box::new(self.column_expr(*attr)));
-            *attr = self.attribute(data_type, true);
-            made.push((*attr, Expr { kind: ExprKind::Case { branches, otherwise }, data_type }));
+            if *attr != *given && matches!(data_type, DataType::Char(_) | DataType::Varchar(_)) {
+                let fitting = nested_call(Function::NestedFit, self.column_expr(*given), data_type);
+                *attr = self.attribute(data_type, true);
+                made.push((*attr, fitting));
+            }
         }
         NewRows { rel: mapped(rel, made), row, shown }
     }
