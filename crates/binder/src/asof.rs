@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{
     self, BinaryOperator, Expr, Ident, Join, JoinConstraint, JoinOperator, Query, SetExpr,
-    TableFactor, TableWithJoins, VisitMut, VisitorMut,
+    TableFactor, TableWithJoins, VisitMut,
 };
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::Parser;
@@ -18,6 +18,7 @@ use types::{SqlError, SqlResult, SqlState};
 use crate::dialect::Postgres;
 use crate::steering::is_word;
 use crate::syntax::{NESTED_MAX, ident, syntax, unsupported};
+use crate::walk::{self, Editor};
 
 /// Whether a statement with such a token may have such a join: the walk is for those alone.
 pub(crate) fn is_about(token: &Token) -> bool {
@@ -90,15 +91,13 @@ fn condition_after(tokens: &[TokenWithSpan], from: usize) -> Option<usize> {
 
 /// Puts lateral subqueries in the places of such joins.
 pub(crate) fn expanded(statement: &mut impl VisitMut) -> SqlResult<()> {
-    statement.visit(&mut Expanding).break_value().map_or(Ok(()), Err)
+    walk::edit(statement, &mut Expanding).break_value().map_or(Ok(()), Err)
 }
 
 struct Expanding;
 
-impl VisitorMut for Expanding {
-    type Break = SqlError;
-
-    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<SqlError> {
+impl Editor for Expanding {
+    fn pre_query(&mut self, query: &mut Query) -> ControlFlow<SqlError> {
         match of_body(&mut query.body) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => ControlFlow::Break(error),

@@ -6,7 +6,7 @@ use sqlparser::ast::{self, Expr, Ident};
 use types::SqlResult;
 
 use crate::syntax::ident;
-use crate::walk::any_expression;
+use crate::walk::{self, any_expression};
 
 /// Whether an expression names a column.
 pub fn names_column(expression: &str, column: &str) -> SqlResult<bool> {
@@ -54,7 +54,7 @@ fn renamed(
     (from, to): (&str, &str),
 ) -> SqlResult<String> {
     let mut expr = crate::parse::expression(expression)?;
-    let walked: ControlFlow<()> = ast::visit_expressions_mut(&mut expr, |it| {
+    let walked: ControlFlow<()> = walk::expressions_mut(&mut expr, |it| {
         if let Some(name) = place(it)
             && ident(name).eq_ignore_ascii_case(from)
         {

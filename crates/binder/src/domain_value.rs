@@ -6,6 +6,7 @@ use sqlparser::ast;
 use types::SqlResult;
 
 use crate::syntax::ident;
+use crate::walk;
 
 /// What a value is called in the conditions of domains.
 pub(crate) const VALUE: &str = "value";
@@ -13,7 +14,7 @@ pub(crate) const VALUE: &str = "value";
 /// A condition of a domain with something else in the place of its value.
 pub(crate) fn with_value(condition: &str, value: &ast::Expr) -> SqlResult<ast::Expr> {
     let mut expr = crate::parse::expression(condition)?;
-    let ended: ControlFlow<()> = ast::visit_expressions_mut(&mut expr, |it| {
+    let ended: ControlFlow<()> = walk::expressions_mut(&mut expr, |it| {
         if matches!(it, ast::Expr::Identifier(name) if ident(name) == VALUE) {
             *it = value.clone();
         }

@@ -10,6 +10,7 @@ use types::SqlResult;
 
 use crate::constraint::IndexItem;
 use crate::syntax::ident;
+use crate::walk;
 
 /// The expression of the column of an item: of the rows for which a condition holds, if there is one.
 pub fn kept(item: &str, predicate: Option<&str>) -> String {
@@ -70,7 +71,7 @@ fn bare(mut expr: &Expr) -> &Expr {
 /// A text that is the same for expressions that are written alike but for case, parentheses around them and the name of their table.
 pub(crate) fn normalized(expr: &Expr) -> String {
     let mut expr = bare(expr).clone();
-    let walked: ControlFlow<()> = ast::visit_expressions_mut(&mut expr, |it| {
+    let walked: ControlFlow<()> = walk::expressions_mut(&mut expr, |it| {
         let named = match it {
             Expr::Identifier(name) => Some(ident(name)),
             Expr::CompoundIdentifier(parts) => parts.last().map(ident),

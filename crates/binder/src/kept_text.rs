@@ -8,6 +8,7 @@ use types::{SqlResult, names};
 
 use crate::bind::text_of;
 use crate::type_names::{put_full, said, type_said};
+use crate::walk;
 
 /// An expression with the full names of the types in it. `find` tells that of a schema, if one is said, and a name.
 ///
@@ -49,7 +50,7 @@ impl KeptText<'_> {
         match self {
             Self::Expression(text) => {
                 let mut expr = crate::parse::expression(text)?;
-                let ended = ast::visit_expressions_mut(&mut expr, &mut each);
+                let ended = walk::expressions_mut(&mut expr, &mut each);
                 debug_assert!(ended.is_continue());
                 Ok(crate::written::written(&expr))
             }
@@ -57,7 +58,7 @@ impl KeptText<'_> {
                 let parsed = crate::view_text::parsed(text)?;
                 stdx::stack::with_levels(parsed.levels(), || {
                     let mut query = parsed.into_tree();
-                    let ended = ast::visit_expressions_mut(&mut query, &mut each);
+                    let ended = walk::expressions_mut(&mut query, &mut each);
                     debug_assert!(ended.is_continue());
                     Ok(crate::written::written(&*query))
                 })

@@ -5,9 +5,10 @@
 
 use std::ops::ControlFlow;
 
+use crate::walk;
 use sqlparser::ast::{
     self, BinaryOperator, Expr, FunctionArg, FunctionArgExpr, Ident, LambdaFunction,
-    LambdaFunctionParameter, LambdaSyntax, OneOrManyWithParens, visit_expressions_mut,
+    LambdaFunctionParameter, LambdaSyntax, OneOrManyWithParens,
 };
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
@@ -63,7 +64,7 @@ pub(crate) fn is_about(token: &Token) -> bool {
 
 /// Makes functions of the arguments with an arrow.
 pub(crate) fn expanded(statement: &mut impl ast::VisitMut) {
-    let _ = visit_expressions_mut(statement, |expr| {
+    let _ = walk::expressions_mut(statement, |expr| {
         if let Expr::Function(call) = expr
             && let Some(name) = call.name.0.last().and_then(|it| it.as_ident())
             && FUNCTIONS.iter().any(|it| it.eq_ignore_ascii_case(&name.value))

@@ -7,13 +7,14 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{
     self, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, TableAlias, TableFactor,
-    VisitMut, VisitorMut, visit_expressions_mut,
+    VisitMut,
 };
 use types::{CatalogView, MacroDefinition, MacroForm, SqlError, SqlFunction, SqlResult, SqlState};
 
 use crate::fragments::read;
 use crate::sql_functions;
 use crate::syntax::{ident, unsupported};
+use crate::walk::{self, Editor};
 use crate::written_in_sql::name_columns;
 
 /// Macros that stand for calls of macros.
@@ -32,7 +33,7 @@ pub(crate) fn expanded(
     }
     let mut tree = Box::new(query.clone());
     let mut expanding = Expanding { catalog, depth: 0, found: false };
-    match tree.visit(&mut expanding) {
+    match walk::edit(&mut tree, &mut expanding) {
         ControlFlow::Continue(()) => Ok(expanding.found.then_some(tree)),
         ControlFlow::Break(error) => Err(error),
     }
@@ -44,18 +45,16 @@ struct Expanding<'a> {
     found: bool,
 }
 
-impl VisitorMut for Expanding<'_> {
-    type Break = SqlError;
-
+impl Editor for Expanding<'_> {
     /// A column that is a call of a function has its name.
-    fn pre_visit_query(&mut self, query: &mut ast::Query) -> ControlFlow<SqlError> {
+    fn pre_query(&mut self, query: &mut ast::Query) -> ControlFlow<SqlError> {
         let is_function =
             |name: &str| self.catalog.macro_of(name, false).is_some_and(|it| it.is_function());
         name_columns(&mut query.body, &is_function);
         ControlFlow::Continue(())
     }
 
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<SqlError> {
+    fn post_expr(&mut self, expr: &mut Expr) -> ControlFlow<SqlError> {
         match self.of_call(expr) {
             Ok(None) => {}
             Ok(Some(new)) => {
@@ -67,7 +66,7 @@ impl VisitorMut for Expanding<'_> {
         ControlFlow::Continue(())
     }
 
-    fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<SqlError> {
+    fn post_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<SqlError> {
         match self.of_table(factor) {
             Ok(None) => {}
             Ok(Some(new)) => {
@@ -178,7 +177,7 @@ impl Expanding<'_> {
             return Err(SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, message));
         }
         let mut inner = Expanding { catalog: self.catalog, depth: self.depth + 1, found: false };
-        if let ControlFlow::Break(error) = body.visit(&mut inner) {
+        if let ControlFlow::Break(error) = walk::edit(&mut body, &mut inner) {
             return Err(error);
         }
         Ok(body)
@@ -187,7 +186,7 @@ impl Expanding<'_> {
     /// A body with its own macros expanded, and then the arguments in their places.
     fn filled<T: VisitMut>(&self, body: T, form: &MacroForm, values: Vec<Expr>) -> SqlResult<T> {
         let mut body = self.within(body)?;
-        let _ = visit_expressions_mut(&mut body, |expr| {
+        let _ = walk::expressions_mut(&mut body, |expr| {
             if let Expr::Identifier(name) = expr {
                 let name = ident(name);
                 let place = form.parameters.iter().position(|it| it.name == name);

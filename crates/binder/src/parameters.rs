@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use crate::dialect::Postgres;
-use crate::walk;
-use sqlparser::ast::{self, visit_expressions_mut};
+use crate::walk::{self, Editor};
+use sqlparser::ast;
 use sqlparser::parser::Parser;
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
@@ -78,7 +78,7 @@ pub fn substitute(
     values: &[(Value, Option<DataType>)],
 ) -> SqlResult<ParsedQuery> {
     let mut query = query.clone();
-    let flow = visit_expressions_mut(&mut query.0, |expr| {
+    let flow = walk::expressions_mut(&mut query.0, |expr| {
         let Some(id) = placeholder(expr) else { return ControlFlow::Continue(()) };
         let constant = number(id).and_then(|number| match values.get(number) {
             Some((value, data_type)) => constant(value, *data_type),
@@ -111,10 +111,8 @@ pub fn without_limits(query: &ParsedQuery) -> (ParsedQuery, Vec<usize>) {
             }
         }
     }
-    impl ast::VisitorMut for Limits {
-        type Break = ();
-
-        fn pre_visit_query(&mut self, query: &mut ast::Query) -> ControlFlow<()> {
+    impl Editor for Limits {
+        fn pre_query(&mut self, query: &mut ast::Query) -> ControlFlow<SqlError> {
             if let Some(ast::LimitClause::LimitOffset { limit, offset, .. }) =
                 &mut query.limit_clause
             {
@@ -128,7 +126,7 @@ pub fn without_limits(query: &ParsedQuery) -> (ParsedQuery, Vec<usize>) {
     let mut query = query.clone();
     let mut limits = Limits(Vec::new());
     // It never breaks off.
-    let _ = ast::VisitMut::visit(&mut query.0, &mut limits);
+    let _ = walk::edit(&mut query.0, &mut limits);
     (query, limits.0)
 }
 

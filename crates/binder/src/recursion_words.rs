@@ -9,7 +9,6 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{
     self, Cte, Expr, Ident, Query, SelectItem, SetExpr, TableFactor, TableWithJoins, VisitMut,
-    VisitorMut,
 };
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
@@ -18,7 +17,7 @@ use types::{SqlError, SqlResult, SqlState};
 use crate::fragments::read;
 use crate::steering::is_word;
 use crate::syntax::ident;
-use crate::walk::uses_of;
+use crate::walk::{self, Editor, uses_of};
 
 /// The names of WITH queries that are clauses of the one before.
 const SEARCH: &str = "search\n";
@@ -133,15 +132,13 @@ fn clause(name: &str, items: Vec<Vec<Token>>) -> Vec<Token> {
 
 /// Adds the columns of such clauses to the queries that have them.
 pub(crate) fn expanded(statement: &mut impl VisitMut) -> SqlResult<()> {
-    statement.visit(&mut Expanding).break_value().map_or(Ok(()), Err)
+    walk::edit(statement, &mut Expanding).break_value().map_or(Ok(()), Err)
 }
 
 struct Expanding;
 
-impl VisitorMut for Expanding {
-    type Break = SqlError;
-
-    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<SqlError> {
+impl Editor for Expanding {
+    fn pre_query(&mut self, query: &mut Query) -> ControlFlow<SqlError> {
         let Some(with) = &mut query.with else { return ControlFlow::Continue(()) };
         match of_with(std::mem::take(&mut with.cte_tables)) {
             Ok(changed) => {

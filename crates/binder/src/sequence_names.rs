@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use crate::walk;
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
 use types::{SqlError, SqlResult, SqlState, names};
 
@@ -73,7 +74,7 @@ pub fn as_relation(name: &str) -> String {
 pub fn sequences_in(expression: &str) -> SqlResult<Vec<String>> {
     let expr = crate::parse::expression(expression)?;
     let mut all: Vec<String> = Vec::new();
-    let found: ControlFlow<()> = ast::visit_expressions(&expr, |it| {
+    let found: ControlFlow<()> = walk::expressions(&expr, |it| {
         if let Some(name) = named(it).and_then(kept_name)
             && !all.contains(&name)
         {
@@ -88,7 +89,7 @@ pub fn sequences_in(expression: &str) -> SqlResult<Vec<String>> {
 /// An expression with another name of a sequence in the place of one.
 pub fn with_sequence_renamed(expression: &str, from: &str, to: &str) -> SqlResult<String> {
     let mut expr = crate::parse::expression(expression)?;
-    let found: ControlFlow<()> = ast::visit_expressions_mut(&mut expr, |it| {
+    let found: ControlFlow<()> = walk::expressions_mut(&mut expr, |it| {
         if named(it).and_then(kept_name).is_some_and(|it| it == from)
             && let ast::Expr::Function(call) = it
             && let Some(text) = constant_mut(call)
@@ -109,7 +110,7 @@ pub fn with_sequences_found(
 ) -> SqlResult<String> {
     let mut expr = crate::parse::expression(expression)?;
     let mut is_changed = false;
-    let found: ControlFlow<()> = ast::visit_expressions_mut(&mut expr, |it| {
+    let found: ControlFlow<()> = walk::expressions_mut(&mut expr, |it| {
         let said = named(it).and_then(|it| Some((it.to_owned(), relation_in(it).ok()?)));
         if let Some((said, (schema, name))) = said
             && let Some(full) = find(schema.as_deref(), &name)
@@ -129,7 +130,7 @@ pub fn with_sequences_found(
 /// A kept expression to be bound, wherever the statement looks for names.
 pub(crate) fn kept_expression(text: &str) -> SqlResult<ast::Expr> {
     let mut expr = crate::parse::expression(text)?;
-    let found: ControlFlow<()> = ast::visit_expressions_mut(&mut expr, |it| {
+    let found: ControlFlow<()> = walk::expressions_mut(&mut expr, |it| {
         let full = named(it).and_then(kept_name);
         if let (Some(full), ast::Expr::Function(call)) = (full, it)
             && let Some(text) = constant_mut(call)

@@ -6,16 +6,14 @@
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{
-    self, Expr, Ident, SelectItem, SetExpr, TableFactor, Value, Visit, VisitMut, Visitor,
-    visit_expressions, visit_expressions_mut,
-};
+use sqlparser::ast::{self, Expr, Ident, SelectItem, SetExpr, TableFactor, Value, Visit, VisitMut};
 use types::{MacroForm, SqlFunction, SqlResult};
 
 use crate::bind::aggregate_names;
 use crate::fragments::read;
 use crate::statement::ParsedQuery;
 use crate::syntax::{ident, unsupported};
+use crate::walk::{self, Looker};
 
 /// What stands for argument number so many until it is put there; no name of a user's begins so.
 const PLACE: &str = "\u{1}argument ";
@@ -153,7 +151,7 @@ fn complete(
             "an aggregate or a window as an argument of a function that is a query",
         ));
     }
-    let _ = visit_expressions_mut(&mut body, |expr| {
+    let _ = walk::expressions_mut(&mut body, |expr| {
         if let Some(place) = placeholder(expr).filter(|it| *it < form.parameters.len()) {
             let column = Ident::with_quote('"', &form.parameters[place].name);
             *expr = Expr::CompoundIdentifier(vec![Ident::with_quote('"', name), column]);
@@ -181,7 +179,7 @@ fn plain_expression(query: &ast::Query) -> Option<&Expr> {
         return None;
     };
     let bare = format!("SELECT {}", select.projection[0]);
-    let has_query = visit_expressions(own, |expr| match expr {
+    let has_query = walk::expressions(own, |expr| match expr {
         Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => ControlFlow::Break(()),
         _ => ControlFlow::Continue(()),
     });
@@ -199,7 +197,7 @@ fn parameters_in(
         let said = ident(it);
         form.parameters.iter().position(|it| it.name == said)
     };
-    let _ = visit_expressions_mut(own, |expr| {
+    let _ = walk::expressions_mut(own, |expr| {
         let place = match &*expr {
             Expr::Identifier(it) => place_of(it),
             Expr::CompoundIdentifier(parts) => match &parts[..] {
@@ -228,7 +226,7 @@ fn placeholder(expr: &Expr) -> Option<usize> {
 
 /// Puts an expression where a name stands.
 fn put(within: &mut impl VisitMut, name: &str, value: &Expr) {
-    let _ = visit_expressions_mut(within, |expr| {
+    let _ = walk::expressions_mut(within, |expr| {
         if matches!(expr, Expr::Identifier(it) if it.value == name) {
             *expr = Expr::Nested(Box::new(value.clone()));
         }
@@ -265,7 +263,7 @@ fn is_volatile(expr: &Expr) -> bool {
 
 /// Whether an expression has an aggregate or a window that no query within it has.
 fn has_aggregate(expr: &Expr) -> bool {
-    expr.visit(&mut OwnAggregates { queries: 0 }).is_break()
+    walk::look(expr, &mut OwnAggregates { queries: 0 })
 }
 
 struct OwnAggregates {
@@ -273,20 +271,16 @@ struct OwnAggregates {
     queries: usize,
 }
 
-impl Visitor for OwnAggregates {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, _: &ast::Query) -> ControlFlow<()> {
+impl Looker for OwnAggregates {
+    fn pre_query(&mut self) {
         self.queries += 1;
-        ControlFlow::Continue(())
     }
 
-    fn post_visit_query(&mut self, _: &ast::Query) -> ControlFlow<()> {
+    fn post_query(&mut self) {
         self.queries -= 1;
-        ControlFlow::Continue(())
     }
 
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+    fn pre_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
         let Expr::Function(call) = expr else { return ControlFlow::Continue(()) };
         let name = call.name.to_string();
         let is_one =
@@ -299,7 +293,7 @@ impl Visitor for OwnAggregates {
 }
 
 fn any(expr: &impl Visit, is_one: impl Fn(&Expr) -> bool) -> bool {
-    visit_expressions(expr, |it| match is_one(it) {
+    walk::expressions(expr, |it| match is_one(it) {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
     })

@@ -2,7 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{self, AccessExpr, Expr, visit_expressions_mut};
+use crate::walk;
+use sqlparser::ast::{self, AccessExpr, Expr};
 use sqlparser::tokenizer::Token;
 
 /// Whether a statement with such a token may have subscripts: the walk is for those alone.
@@ -12,7 +13,7 @@ pub(crate) fn is_about(token: &Token) -> bool {
 
 /// Puts the names before subscripts together.
 pub(crate) fn of_columns(statement: &mut impl ast::VisitMut) {
-    let _: ControlFlow<()> = visit_expressions_mut(statement, |expr| {
+    let _: ControlFlow<()> = walk::expressions_mut(statement, |expr| {
         if let Expr::CompoundFieldAccess { root, access_chain } = expr {
             name_root(root, access_chain);
         }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{
     self, Ident, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Select, SelectItem,
-    SetExpr, TableFactor, VisitMut, VisitorMut,
+    SetExpr, TableFactor,
 };
 use stdx::stack::Deep;
 use types::{SqlError, SqlResult, names};
@@ -13,6 +13,7 @@ use crate::resolved::{Qualified, Resolved, place};
 use crate::statement::Statement;
 use crate::syntax::{ident, quoted_name};
 use crate::type_names::{put_full, type_said};
+use crate::walk::{self, Editor};
 
 /// The query of a text that was made of one.
 pub(crate) fn parsed(text: &str) -> SqlResult<Deep<Box<ast::Query>>> {
@@ -32,7 +33,7 @@ pub fn levels_of(text: &str) -> SqlResult<usize> {
 
 /// Writes names into a query for what they were found to mean.
 pub(crate) fn resolve(query: &mut ast::Query, resolved: &Resolved) {
-    let ended: ControlFlow<()> = query.visit(&mut Resolve(resolved));
+    let ended = walk::edit(query, &mut Resolve(resolved));
     debug_assert!(ended.is_continue());
 }
 
@@ -55,17 +56,15 @@ fn column_expr(column: &Qualified) -> ast::Expr {
 
 struct Resolve<'a>(&'a Resolved);
 
-impl VisitorMut for Resolve<'_> {
-    type Break = ();
-
-    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+impl Editor for Resolve<'_> {
+    fn pre_select(&mut self, select: &mut Select) -> ControlFlow<SqlError> {
         for table in &mut select.from {
             table.joins.iter_mut().for_each(|it| self.join(it));
         }
         ControlFlow::Continue(())
     }
 
-    fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+    fn post_select(&mut self, select: &mut Select) -> ControlFlow<SqlError> {
         if !select.projection.iter().any(|it| self.0.stars.contains_key(&place(it))) {
             return ControlFlow::Continue(());
         }
@@ -84,19 +83,19 @@ impl VisitorMut for Resolve<'_> {
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+    fn pre_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<SqlError> {
         if let TableFactor::NestedJoin { table_with_joins, .. } = factor {
             table_with_joins.joins.iter_mut().for_each(|it| self.join(it));
         }
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_query(&mut self, query: &mut ast::Query) -> ControlFlow<()> {
+    fn pre_query(&mut self, query: &mut ast::Query) -> ControlFlow<SqlError> {
         self.tables(&mut query.body);
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_relation(&mut self, relation: &mut ObjectName) -> ControlFlow<()> {
+    fn pre_relation(&mut self, relation: &mut ObjectName) -> ControlFlow<SqlError> {
         if let Some(schema) = self.0.relations.get(&place(relation)) {
             let own = relation.0.pop();
             relation.0 = vec![ObjectNamePart::Identifier(named(schema))];
@@ -105,7 +104,7 @@ impl VisitorMut for Resolve<'_> {
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
+    fn pre_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<SqlError> {
         if let Some(said) = type_said(expr) {
             put_full(said, &|node, _| self.0.types.get(&place(node)).cloned());
         }
@@ -175,7 +174,7 @@ pub fn with_relation_renamed(query: &str, from: &str, to: &str) -> SqlResult<Str
     let levels = parsed.levels();
     stdx::stack::with_levels(levels, || {
         let mut query = parsed.into_tree();
-        let ended: ControlFlow<()> = query.visit(&mut Rename { schema, from, to });
+        let ended = walk::edit(&mut query, &mut Rename { schema, from, to });
         debug_assert!(ended.is_continue());
         Ok(crate::written::written(&*query))
     })
@@ -187,10 +186,8 @@ struct Rename<'a> {
     to: &'a (String, String),
 }
 
-impl VisitorMut for Rename<'_> {
-    type Break = ();
-
-    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+impl Editor for Rename<'_> {
+    fn pre_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<SqlError> {
         let TableFactor::Table { name, alias, .. } = factor else {
             return ControlFlow::Continue(());
         };

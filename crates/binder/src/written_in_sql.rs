@@ -2,14 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{
-    self, Expr, Ident, SelectItem, SetExpr, TableAlias, TableFactor, VisitorMut,
-    visit_expressions_mut,
-};
+use sqlparser::ast::{self, Expr, Ident, SelectItem, SetExpr, TableAlias, TableFactor};
 use sqlparser::tokenizer::Token;
 use types::{SqlError, SqlResult};
 
 use crate::fragments::read;
+use crate::walk::{self, Editor};
 use crate::{catalog_tables, listed_aggregates, named_parts, percentile_lists};
 
 /// The words of PostgreSQL that are quoted as names, of those that tables and columns are often called.
@@ -37,11 +35,11 @@ pub(crate) fn is_known(name: &str) -> bool {
 
 /// Puts what they stand for in the places of calls. In a select list a call gives its name to the column.
 pub(crate) fn expanded(statement: &mut impl ast::VisitMut) -> SqlResult<()> {
-    let _ = statement.visit(&mut Naming);
-    if let ControlFlow::Break(error) = statement.visit(&mut Tables) {
+    let _ = walk::edit(statement, &mut Naming);
+    if let ControlFlow::Break(error) = walk::edit(statement, &mut Tables) {
         return Err(error);
     }
-    let flow = visit_expressions_mut(statement, |expr| {
+    let flow = walk::expressions_mut(statement, |expr| {
         let Expr::Function(call) = expr else { return ControlFlow::Continue(()) };
         let made = made_of(call);
         match made {
@@ -62,10 +60,8 @@ pub(crate) fn expanded(statement: &mut impl ast::VisitMut) -> SqlResult<()> {
 /// Puts the queries of functions in FROM in the places of their calls.
 struct Tables;
 
-impl VisitorMut for Tables {
-    type Break = SqlError;
-
-    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<SqlError> {
+impl Editor for Tables {
+    fn pre_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<SqlError> {
         let Some((name, text)) = of_table(factor) else { return ControlFlow::Continue(()) };
         let subquery = match read(&text, |it| it.parse_query()) {
             Ok(it) => it,
@@ -113,10 +109,8 @@ fn of_table(factor: &TableFactor) -> Option<(String, String)> {
 /// Names the columns that such calls are.
 struct Naming;
 
-impl VisitorMut for Naming {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, query: &mut ast::Query) -> ControlFlow<()> {
+impl Editor for Naming {
+    fn pre_query(&mut self, query: &mut ast::Query) -> ControlFlow<SqlError> {
         name_columns(&mut query.body, &is_known);
         ControlFlow::Continue(())
     }

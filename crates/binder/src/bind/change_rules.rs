@@ -20,6 +20,7 @@ use crate::parse::expression;
 use crate::sequence_names::kept_expression as kept;
 use crate::syntax::ident;
 use crate::values::is_default;
+use crate::walk;
 
 /// A key of new rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -305,7 +306,7 @@ fn target_name(statement: &ast::Query) -> Option<(Option<String>, String)> {
 
 /// Refuses what a rule cannot have: subqueries, and parameters.
 pub(super) fn check_plain(expr: &ast::Expr, what: &str) -> SqlResult<()> {
-    let found = ast::visit_expressions(expr, |it| match it {
+    let found = walk::expressions(expr, |it| match it {
         ast::Expr::Subquery(_) | ast::Expr::Exists { .. } | ast::Expr::InSubquery { .. } => {
             ControlFlow::Break(format!("cannot use subquery in {what}"))
         }

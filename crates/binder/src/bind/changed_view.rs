@@ -8,6 +8,7 @@ use types::{CatalogView, SqlError, SqlResult, SqlState, TableInfo, ViewDefinitio
 use super::scope::is_named;
 use crate::syntax::ident;
 use crate::view_text;
+use crate::walk;
 
 /// Views in one another; each is bound inside of the one that uses it.
 pub(super) const VIEWS_MAX: usize = 100;
@@ -180,7 +181,7 @@ fn relation_of(query: &ast::Query) -> Option<((Option<String>, String), String)>
 /// Whether a value is computed of one row, to one value: no aggregates, window functions or series are in it, nor in its subqueries.
 fn is_of_row(expr: &ast::Expr) -> bool {
     use std::ops::ControlFlow;
-    let found = ast::visit_expressions(expr, |it| match it {
+    let found = walk::expressions(expr, |it| match it {
         ast::Expr::Function(call) if call.over.is_some() => ControlFlow::Break(()),
         ast::Expr::Function(call) => {
             let name = call.name.0.last().and_then(|it| it.as_ident()).map(ident);

@@ -10,6 +10,7 @@ use types::{DataType, SqlError, SqlResult, Styles, Value, Zone, numeric};
 
 use super::Binder;
 use super::level::Clause;
+use crate::walk;
 
 /// How a text that is bound has to do with those that are kept.
 enum Keeping {
@@ -70,7 +71,7 @@ pub(super) fn check_alike<'a>(
     zone: &Zone,
 ) -> SqlResult<()> {
     for default in defaults {
-        let found = ast::visit_expressions(default, |it| match it {
+        let found = walk::expressions(default, |it| match it {
             ast::Expr::Value(it) => match &it.value {
                 ast::Value::SingleQuotedString(text) => alike(text, zone),
                 _ => ControlFlow::Continue(()),

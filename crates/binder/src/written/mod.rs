@@ -15,14 +15,16 @@ use std::ops::ControlFlow;
 use sqlparser::ast::{
     CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, Ident, Interval, ObjectName,
     Select, StructBracketKind, TableAlias, TableFactor, TypedString, UnaryOperator, Value,
-    VisitMut, VisitorMut,
+    VisitMut,
 };
+use types::SqlError;
 
 use self::parts::{arguments, own_name, shown, text, word};
 use crate::catalog_tables::INPUT_ERRORS;
 use crate::json_words::IS_JSON;
 use crate::own_names::{ROWS_FROM, VARIADIC};
 use crate::struct_words;
+use crate::walk::{self, Editor};
 
 /// What stands for `IS NOT JSON` while a tree is written.
 const IS_NOT_JSON: &str = "is not\njson";
@@ -30,17 +32,15 @@ const IS_NOT_JSON: &str = "is not\njson";
 /// A tree as SQL.
 pub(crate) fn written<T: VisitMut + Clone + Display>(tree: &T) -> String {
     let mut tree = tree.clone();
-    let ended = tree.visit(&mut Words);
+    let ended = walk::edit(&mut tree, &mut Words);
     debug_assert!(ended.is_continue());
     tree.to_string()
 }
 
 struct Words;
 
-impl VisitorMut for Words {
-    type Break = ();
-
-    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+impl Editor for Words {
+    fn pre_expr(&mut self, expr: &mut Expr) -> ControlFlow<SqlError> {
         match expr {
             Expr::UnaryOp { op: UnaryOperator::Not, expr: inner } => {
                 if let Expr::Function(call) = &mut **inner
@@ -60,7 +60,7 @@ impl VisitorMut for Words {
         ControlFlow::Continue(())
     }
 
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+    fn post_expr(&mut self, expr: &mut Expr) -> ControlFlow<SqlError> {
         match expr {
             Expr::Function(call) => {
                 windows::of_call(call);
@@ -99,12 +99,12 @@ impl VisitorMut for Words {
         ControlFlow::Continue(())
     }
 
-    fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+    fn post_select(&mut self, select: &mut Select) -> ControlFlow<SqlError> {
         windows::of_select(select);
         ControlFlow::Continue(())
     }
 
-    fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+    fn post_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<SqlError> {
         match factor {
             TableFactor::Table { name, alias, .. } | TableFactor::Function { name, alias, .. } => {
                 if own_name(name) == Some(ROWS_FROM) {
