@@ -9,6 +9,7 @@ mod distinct;
 mod groupjoin;
 mod inline;
 mod keys;
+mod partitions;
 mod partners;
 mod sharing;
 mod state;
@@ -34,7 +35,7 @@ pub fn lower(query: &Query, options: Options, interrupt: &Interrupt) -> SqlResul
     tables.sort_unstable();
     tables.dedup();
     let repeats = options.rewrites && tables.len() < count;
-    let mut this = Lowering::new(&query.attributes, options, interrupt, repeats);
+    let mut this = Lowering::new(query, options, interrupt, repeats);
     if this.repeats {
         rels.into_iter().for_each(|it| this.add_groupings(it));
     }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use plan::relation::{Attr, Attribute, Rel};
+use plan::relation::{Attr, Attribute, Query, Rel};
 use plan::{Aggregate, Expr, ExprKind, Pipeline, PipelineId, Sink, Source};
 use types::{Interrupt, SqlError, SqlResult};
 
@@ -44,6 +44,8 @@ pub(super) struct Lowering<'a> {
     pub scalars: BTreeMap<usize, PipelineId>,
     /// The pipelines of the shared relations, and the attribute of each column.
     pub shared_rows: BTreeMap<usize, (PipelineId, Vec<Attr>)>,
+    /// The number of the next relation that lowering itself shares: behind those of the query.
+    pub shared_next: usize,
     /// Groups computed so far that nothing reduced.
     pub shared: Vec<Computed>,
     /// The groupings with keys, for totals that they can give.
@@ -58,17 +60,18 @@ pub(super) struct Lowering<'a> {
 impl<'a> Lowering<'a> {
     /// Of a query of which nothing is cut yet.
     pub fn new(
-        attributes: &'a [Attribute],
+        query: &'a Query,
         options: Options,
         interrupt: &'a Interrupt,
         repeats: bool,
     ) -> Self {
         Self {
-            attributes,
+            attributes: &query.attributes,
             interrupt,
             pipelines: Vec::new(),
             scalars: BTreeMap::new(),
             shared_rows: BTreeMap::new(),
+            shared_next: query.shared.len(),
             shared: Vec::new(),
             groupings: Vec::new(),
             marked: Vec::new(),

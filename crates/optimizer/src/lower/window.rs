@@ -1,4 +1,5 @@
-//! Window functions: the rows of a stream are sorted by partition and order, and come back with a column for each function.
+//! Window functions: the rows of a stream are sorted by partition and order, and come back with a column for each function;
+//! but for those of whole partitions (`partitions`).
 
 use plan::relation::{Attr, AttrSet, Rel};
 use plan::{Expr, Sink, SortKey, Source, WindowCall};
@@ -21,6 +22,9 @@ impl Lowering<'_> {
             functions.iter().filter(|it| required.contains(it.0)).collect();
         if wanted.is_empty() {
             return self.stream(input, required, &[]);
+        }
+        if let Some(stream) = self.grouped_window(input, partition, &wanted, required)? {
+            return Ok(stream);
         }
         let mut below = required.clone();
         functions.iter().for_each(|it| below.remove(it.0));

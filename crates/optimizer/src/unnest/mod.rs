@@ -37,6 +37,8 @@ use plan::relation::{Apply, ApplyRel, Attr, AttrSet, Query, Rel, bare};
 use plan::{Expr, ExprKind, Frame, UnaryOperator, WindowCall, WindowFunction};
 use types::{DataType, Interrupt, SqlResult};
 
+pub(crate) use null_safe::replaced;
+
 use crate::Outsides;
 use expressions::{conjuncts, has_volatile};
 use pull::Context;

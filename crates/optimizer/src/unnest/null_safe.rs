@@ -106,7 +106,7 @@ fn expanded(
 }
 
 /// The expression with a value of its type in the place of NULL.
-fn replaced(expr: &Expr) -> Option<Expr> {
+pub(crate) fn replaced(expr: &Expr) -> Option<Expr> {
     let value = match expr.data_type.stored() {
         DataType::Null => return None,
         DataType::Boolean => Value::Boolean(false),
