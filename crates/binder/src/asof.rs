@@ -181,7 +181,8 @@ fn lateral(
         "SELECT 1 FROM x {keyword} LATERAL (SELECT {columns} FROM {relation} WHERE {condition} \
          ORDER BY {order} LIMIT 1) AS {right} ON TRUE"
     );
-    let parser = Parser::new(&Postgres).with_recursion_limit(NESTED_MAX);
+    let dialect = Postgres::of(text.len());
+    let parser = Parser::new(&dialect).with_recursion_limit(NESTED_MAX);
     let query = parser.try_with_sql(&text).and_then(|mut it| it.parse_query());
     let join = match *query.map_err(|it| syntax(&it))?.body {
         SetExpr::Select(mut select) => select.from.pop().and_then(|mut it| it.joins.pop()),

@@ -1,13 +1,12 @@
 //! COPY between a file, or the client, and a table or a query.
 
 use sqlparser::ast::{self, CopySource, CopyTarget, SetExpr};
-use sqlparser::parser::Parser;
 use types::SqlResult;
 
 use crate::copy_options::CopyWords;
-use crate::dialect::Postgres;
+use crate::fragments::read;
 use crate::statement::{CopyPlace, ParsedQuery, Statement};
-use crate::syntax::{NESTED_MAX, ident, name, syntax, unsupported};
+use crate::syntax::{ident, name, unsupported};
 
 /// The statement that a COPY is.
 pub(crate) fn copy(
@@ -51,9 +50,7 @@ fn rows_of(source: CopySource) -> SqlResult<ParsedQuery> {
             let columns: Vec<String> = columns.iter().map(ToString::to_string).collect();
             let columns = if columns.is_empty() { "*".to_owned() } else { columns.join(", ") };
             let text = format!("SELECT {columns} FROM {table_name}");
-            let parser = Parser::new(&Postgres).with_recursion_limit(NESTED_MAX);
-            let query = parser.try_with_sql(&text).and_then(|mut it| it.parse_query());
-            query.map_err(|it| syntax(&it))?
+            read(&text, |it| it.parse_query())?
         }
     };
     match &*query.body {

@@ -2,7 +2,7 @@
 
 use sqlparser::ast;
 use types::structs::{Field, StructType};
-use types::{Bits, DataType, EnumType, SqlError, SqlResult, SqlState, Whole, names};
+use types::{Bits, DataType, EnumType, Network, SqlError, SqlResult, SqlState, Whole, names};
 
 use crate::interval_fields::limits;
 use crate::struct_words::{KEY, VALUE};
@@ -13,18 +13,16 @@ const LENGTH_MAX: u32 = 10_485_760;
 
 /// The types that there are, as a hint.
 const TYPES: &str = "the types are BOOLEAN, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, DECIMAL(p,s), DATE, TIME, \
-    TIMETZ, TIMESTAMP, TIMESTAMPTZ, INTERVAL, UUID, BYTEA, BIT(n), BIT VARYING(n), JSON, JSONB, CHAR(n), VARCHAR(n), TEXT, \
+    TIMETZ, TIMESTAMP, TIMESTAMPTZ, INTERVAL, UUID, INET, CIDR, BYTEA, BIT(n), BIT VARYING(n), JSON, JSONB, CHAR(n), VARCHAR(n), TEXT, \
     TINYINT, UTINYINT, USMALLINT, \
     UINTEGER, UBIGINT, HUGEINT, UHUGEINT, \
     STRUCT(name type, ..), MAP(type, type) and arrays of them";
 
 /// Types of PostgreSQL that we do not have.
-const OF_POSTGRES: [&str; 28] = [
+const OF_POSTGRES: [&str; 26] = [
     "box",
-    "cidr",
     "circle",
     "daterange",
-    "inet",
     "int4range",
     "int8range",
     "line",
@@ -282,6 +280,8 @@ fn catalog_word(word: &str, is_name: bool, is_bare: bool) -> Option<DataType> {
         "timetz" => DataType::TimeTz,
         "interval" => DataType::Interval,
         "uuid" => DataType::Uuid,
+        "inet" => DataType::Network(Network::Inet),
+        "cidr" => DataType::Network(Network::Cidr),
         "bytea" => DataType::Bytea,
         "json" => DataType::Json,
         "jsonb" => DataType::Jsonb,
@@ -351,6 +351,7 @@ pub(crate) fn type_name(sql: &ast::DataType) -> Option<String> {
         DataType::Time => "time",
         DataType::TimeTz => "timetz",
         DataType::Interval => "interval",
+        DataType::Network(it) => it.name(),
         DataType::Uuid => "uuid",
         DataType::Bits(it) => {
             if it.is_varying() {

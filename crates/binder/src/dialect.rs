@@ -6,6 +6,7 @@
 //! Everything else is PostgreSQL's but for what is said below, method by method; the parser takes this dialect for PostgreSQL's where it asks.
 
 use std::any::{Any, TypeId};
+use std::cell::Cell;
 
 use sqlparser::ast::{
     self, BinaryOperator, ColumnOption, DataType, Expr, Ident, Interval, ObjectName, TypedString,
@@ -18,9 +19,35 @@ use sqlparser::tokenizer::Token;
 
 use crate::precedence;
 
-/// The dialect of all SQL here.
+/// How often an expression may be begun for each token of a text: the parser tries some words in two or three ways.
+const TRIES_OF_TOKEN: usize = 16;
+
+/// How often it may be begun in any text.
+const TRIES_OF_TEXT: usize = 50_000;
+
+/// The dialect of all SQL here, for one text.
+///
+/// What the parser cannot read as one thing it tries as another, from the same token. Tries within tries double with each level
+/// of a nest that is wrong inside, and no timeout ends them. So they are counted: a text whose tokens are tried too often is
+/// refused as one that is nested too deeply, which is the one error that ends all tries at once.
 #[derive(Debug)]
-pub(crate) struct Postgres;
+pub(crate) struct Postgres {
+    left: Cell<usize>,
+}
+
+impl Postgres {
+    /// For a text of so many tokens, or of so many letters at least.
+    pub(crate) fn of(size: usize) -> Self {
+        Self { left: Cell::new(TRIES_OF_TEXT.saturating_add(size.saturating_mul(TRIES_OF_TOKEN))) }
+    }
+
+    /// Counts a try; whether there was one left.
+    fn try_once(&self) -> bool {
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(1));
+        left > 0
+    }
+}
 
 macro_rules! of_postgres {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)+) => {
@@ -42,6 +69,9 @@ impl Dialect for Postgres {
     }
 
     fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
+        if !self.try_once() {
+            return Some(Err(ParserError::RecursionLimitExceeded));
+        }
         if let Some(query) = crate::parenthesised::operand(parser) {
             return Some(query);
         }
@@ -220,6 +250,17 @@ fn begun_by_word(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
             parser.advance_token();
             Some(interval_of_digits(parser))
         }
+        // Before anything else the word is a name. Before a constant it would be tried as a type and as a word.
+        (behind, INTERVAL) if word.quote_style.is_none() && !matches!(behind, Token::Period) => {
+            let is_constant = is_constant(behind);
+            Some(match is_constant {
+                true => {
+                    parser.advance_token();
+                    parser.parse_interval()
+                }
+                false => parser.parse_identifier().map(Expr::Identifier),
+            })
+        }
         (Token::SingleQuotedString(_), DATE) => {
             parser.advance_token();
             Some(constant_of(parser, DataType::Date))
@@ -233,6 +274,23 @@ fn begun_by_word(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
         }
         _ => None,
     }
+}
+
+/// Whether this token is a text or a number.
+fn is_constant(token: &Token) -> bool {
+    use Token::{
+        DollarQuotedString, EscapedStringLiteral, Number, Placeholder, SingleQuotedString,
+        UnicodeStringLiteral,
+    };
+    matches!(
+        token,
+        Number(..)
+            | SingleQuotedString(_)
+            | EscapedStringLiteral(_)
+            | UnicodeStringLiteral(_)
+            | DollarQuotedString(_)
+            | Placeholder(_)
+    )
 }
 
 /// `POSITION(a IN b)`, or the call `position(a, b)`.
@@ -450,6 +508,11 @@ mod tests {
             "CREATE DOMAIN",
             // A text behind a word is a constant of a type, not a name.
             "posint '",
+            "inet '",
+            "cidr '",
+            // A word before anything but a constant is a name.
+            "INTERVAL ARRAY[",
+            "SELECT interval - 1",
             // What SQL/JSON gathers has words of its own.
             "JSON_OBJECTAGG(",
             // Types of structs and maps are read before parsing (`struct_words`), and a role by its word is a call.
@@ -503,7 +566,8 @@ mod tests {
         }
         let mut others = Vec::new();
         for sql in texts.iter().filter(|it| !is_read_apart(it)) {
-            let (ours, theirs) = (parsed(&Postgres, sql), parsed(&PostgreSqlDialect {}, sql));
+            let (ours, theirs) =
+                (parsed(&Postgres::of(sql.len()), sql), parsed(&PostgreSqlDialect {}, sql));
             // What only we read (queries behind two parentheses, what is DuckDB's) has tests of its own; and the parser takes
             // two operators of a rank where PostgreSQL does not.
             let ours_alone = [" EXCLUDE ", " REPLACE ", " RENAME ", "(FROM "];
@@ -515,6 +579,53 @@ mod tests {
             }
         }
         assert!(others.is_empty(), "{}", others.join("\n\n"));
+    }
+
+    /// How often an expression was begun in a text.
+    fn tries_of(sql: &str) -> usize {
+        let dialect = Postgres::of(sql.len());
+        let left = dialect.left.get();
+        let parser = Parser::new(&dialect).with_recursion_limit(crate::syntax::NESTED_MAX);
+        let _ = parser.try_with_sql(sql).and_then(|mut it| it.parse_query());
+        left - dialect.left.get()
+    }
+
+    #[test]
+    fn nests_of_constants_are_tried_once() {
+        for (open, close) in [("INTERVAL ", ""), ("ARRAY[INTERVAL ", "]"), ("ARRAY[", "]")] {
+            for (count, end) in [(10, "'1'"), (60, "'1'"), (60, "'x' y END"), (60, "(")] {
+                let sql = format!("SELECT {}{end}{}", open.repeat(count), close.repeat(count));
+                let tries = tries_of(&sql);
+                assert!(tries <= 8 * (count + 1), "{open}: {tries} tries of {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_text_is_tried_without_end() {
+        // A try of each would double with each level: 2^60.
+        let words = [
+            "trim(",
+            "substring(",
+            "extract(",
+            "ceil(",
+            "overlay(",
+            "exists(",
+            "try_cast(",
+            "abs(INTERVAL (",
+            "f(a := ",
+        ];
+        for open in words {
+            let sql = format!("SELECT {}'x' y END{}", open.repeat(60), ")".repeat(60));
+            let most = TRIES_OF_TEXT + TRIES_OF_TOKEN * sql.len();
+            assert!(tries_of(&sql) <= most, "{open}");
+            let parsed = crate::parse::parse(&sql).map(|it| it.len());
+            let state = parsed.map_err(|it| it.state);
+            let is_refused = [types::SqlState::SYNTAX, types::SqlState::STATEMENT_TOO_COMPLEX]
+                .iter()
+                .any(|it| state == Err(*it));
+            assert!(is_refused, "{open}: {state:?}");
+        }
     }
 
     #[test]
@@ -532,13 +643,15 @@ mod tests {
             ("((SELECT 1) + 2) * 3", "((SELECT 1) + 2) * 3"),
             ("(VALUES (1)) = 1", "(VALUES (1)) = 1"),
         ] {
-            let mut parser = Parser::new(&Postgres).try_with_sql(text).unwrap();
+            let dialect = Postgres::of(text.len());
+            let mut parser = Parser::new(&dialect).try_with_sql(text).unwrap();
             let parsed = parser.parse_expr();
             assert_eq!(parsed.map(|it| it.to_string()), Ok(meant.to_owned()));
             assert_eq!(parser.peek_token().token, Token::EOF, "{text}");
         }
         let subquery = |text: &str| {
-            let parsed = Parser::new(&Postgres).try_with_sql(text).unwrap().parse_expr();
+            let parsed =
+                Parser::new(&Postgres::of(text.len())).try_with_sql(text).unwrap().parse_expr();
             matches!(parsed, Ok(Expr::InSubquery { .. }))
         };
         assert!(subquery("x IN (((SELECT 1)))"));
@@ -555,11 +668,14 @@ mod tests {
             ("a IS NOT DISTINCT FROM b + 1 * c OR d", "(a IS NOT DISTINCT FROM (b + 1 * c)) OR d"),
             ("NOT a IS DISTINCT FROM b", "NOT (a IS DISTINCT FROM b)"),
         ] {
-            let whole =
-                |sql: &str| match Parser::new(&Postgres).try_with_sql(sql).unwrap().parse_expr() {
-                    Ok(it) => outline(&it),
-                    Err(error) => panic!("{error}"),
-                };
+            let whole = |sql: &str| match Parser::new(&Postgres::of(sql.len()))
+                .try_with_sql(sql)
+                .unwrap()
+                .parse_expr()
+            {
+                Ok(it) => outline(&it),
+                Err(error) => panic!("{error}"),
+            };
             assert_eq!(whole(text), whole(meant), "{text}");
         }
     }

@@ -154,7 +154,7 @@ mod tests {
     use sqlparser::tokenizer::Tokenizer;
 
     fn folded(sql: &str) -> String {
-        let mut tokens = Tokenizer::new(&Postgres, sql).tokenize_with_location().unwrap();
+        let mut tokens = Tokenizer::new(&Postgres::of(0), sql).tokenize_with_location().unwrap();
         tokens.retain(|it| !matches!(it.token, Token::Whitespace(_)));
         fold(&mut tokens);
         let texts = tokens.iter().map(|it| match &it.token {

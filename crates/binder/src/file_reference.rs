@@ -45,7 +45,7 @@ impl FileReference {
     }
 
     fn call(function: &str, arguments: &str) -> SqlResult<Self> {
-        let tokens = Tokenizer::new(&Postgres, arguments).tokenize();
+        let tokens = Tokenizer::new(&Postgres::of(0), arguments).tokenize();
         let tokens = tokens.map_err(|it| crate::syntax::syntax(&it.into()))?;
         let tokens: Vec<Token> =
             tokens.into_iter().filter(|it| !matches!(it, Token::Whitespace(_))).collect();
@@ -141,7 +141,8 @@ pub fn named_type(name: &str) -> SqlResult<DataType> {
 
 /// A type as it is written, of whoever made it.
 pub(crate) fn written_type(name: &str) -> SqlResult<ast::DataType> {
-    let parser = Parser::new(&Postgres).try_with_sql(name);
+    let dialect = Postgres::of(name.len());
+    let parser = Parser::new(&dialect).try_with_sql(name);
     let parsed = parser.and_then(|mut it| {
         let data_type = it.parse_data_type()?;
         it.expect_token(&Token::EOF).map(|_| data_type)

@@ -142,7 +142,7 @@ impl UsedColumns {
     /// are, and where columns are meant without their names, all count.
     pub fn of(query: &ParsedQuery) -> Self {
         let text = query.to_string();
-        let tokens = Tokenizer::new(&Postgres, &text).tokenize().unwrap_or_default();
+        let tokens = Tokenizer::new(&Postgres::of(0), &text).tokenize().unwrap_or_default();
         let tokens: Vec<Token> =
             tokens.into_iter().filter(|it| !matches!(it, Token::Whitespace(_))).collect();
         if tokens.is_empty() || has_unnamed(&tokens) {

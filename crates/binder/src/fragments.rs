@@ -11,6 +11,7 @@ pub(crate) fn read<T>(
     text: &str,
     parse: impl FnOnce(&mut Parser<'_>) -> Result<T, ParserError>,
 ) -> SqlResult<T> {
-    let parser = Parser::new(&Postgres).with_recursion_limit(NESTED_MAX);
+    let dialect = Postgres::of(text.len());
+    let parser = Parser::new(&dialect).with_recursion_limit(NESTED_MAX);
     parser.try_with_sql(text).and_then(|mut it| parse(&mut it)).map_err(|it| syntax(&it))
 }

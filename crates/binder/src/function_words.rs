@@ -273,7 +273,8 @@ fn parameter(
 
 /// The type that tokens are, as SQL; `None` where they are not one, or more than one.
 fn type_of(tokens: &[TokenWithSpan]) -> Option<String> {
-    let mut parser = Parser::new(&Postgres).with_tokens_with_locations(tokens.to_vec());
+    let dialect = Postgres::of(tokens.len());
+    let mut parser = Parser::new(&dialect).with_tokens_with_locations(tokens.to_vec());
     let parsed: DataType = parser.parse_data_type().ok()?;
     (parser.peek_token().token == Token::EOF).then(|| parsed.to_string())
 }

@@ -45,7 +45,8 @@ pub(crate) fn read(tokens: &[Token]) -> SqlResult<(String, Generation)> {
 
 /// The text of an expression.
 fn expression(tokens: &[Token]) -> SqlResult<String> {
-    let parser = Parser::new(&Postgres).with_recursion_limit(NESTED_MAX);
+    let dialect = Postgres::of(tokens.len());
+    let parser = Parser::new(&dialect).with_recursion_limit(NESTED_MAX);
     let mut parser = parser.with_tokens(tokens.to_vec());
     let expr = parser.parse_expr().map_err(|it| syntax(&it))?;
     parser.expect_token(&Token::EOF).map_err(|it| syntax(&it))?;

@@ -90,7 +90,7 @@ impl Table<'_> {
 
     /// The tokens of a fixed text.
     fn sql(&self, text: &str) -> SqlResult<Tokens> {
-        let tokens = Tokenizer::new(&Postgres, text).tokenize();
+        let tokens = Tokenizer::new(&Postgres::of(0), text).tokenize();
         let tokens = tokens.map_err(|it| SqlError::internal(it.to_string()))?;
         let tokens = tokens.into_iter().filter(|it| !matches!(it, Token::Whitespace(_)));
         Ok(tokens.map(|token| TokenWithSpan { token, span: self.reader.span }).collect())
@@ -379,7 +379,8 @@ impl Table<'_> {
 
 /// Whether tokens are a type that users did not make.
 fn is_built_in(tokens: &[TokenWithSpan]) -> bool {
-    let mut parser = Parser::new(&Postgres).with_tokens_with_locations(tokens.to_vec());
+    let dialect = Postgres::of(tokens.len());
+    let mut parser = Parser::new(&dialect).with_tokens_with_locations(tokens.to_vec());
     parser.parse_data_type().is_ok_and(|it| crate::type_names::said(&it).is_empty())
 }
 

@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     fn of(sql: &str) -> usize {
-        let tokens = Tokenizer::new(&crate::dialect::Postgres, sql).tokenize_with_location();
+        let tokens = Tokenizer::new(&crate::dialect::Postgres::of(0), sql).tokenize_with_location();
         levels(&tokens.unwrap())
     }
 

@@ -1,8 +1,9 @@
-//! VACUUM and ANALYZE: `VACUUM [(options) | FULL FREEZE VERBOSE ANALYZE] [table [(columns)], ..]`.
+//! VACUUM, ANALYZE and CLUSTER: `VACUUM [(options) | FULL FREEZE VERBOSE ANALYZE] [table [(columns)], ..]`.
 
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{SqlError, SqlResult, SqlState};
 
+use crate::cursor::Cursor;
 use crate::statement::Statement;
 use crate::steering::is_word;
 
@@ -13,6 +14,9 @@ const OPTIONS: [&str; 5] = ["full", "freeze", "verbose", "analyze", "analyse"];
 pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>> {
     let Some((first, mut rest)) = tokens.split_first() else { return Ok(None) };
     let is = |wanted: &str| is_word(&first.token, wanted);
+    if is("cluster") {
+        return cluster(rest).map(Some);
+    }
     let command = match () {
         () if is("vacuum") => "VACUUM",
         () if is("analyze") || is("analyse") => "ANALYZE",
@@ -56,6 +60,29 @@ pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>
         }
     }
     Ok(Some(Statement::Maintain { command, tables }))
+}
+
+/// `CLUSTER [(options) | VERBOSE] [table [USING index]]`, or as of old `CLUSTER [VERBOSE] index ON table`.
+fn cluster(tokens: &[TokenWithSpan]) -> SqlResult<Statement> {
+    let tokens = match tokens.first() {
+        Some(it) if it.token == Token::LParen => behind_parentheses(tokens)?,
+        _ => tokens,
+    };
+    let mut cursor = Cursor::new(tokens);
+    cursor.take("VERBOSE");
+    if cursor.is_at_end() {
+        return Ok(Statement::Cluster { table: None, index: None });
+    }
+    let first = cursor.relation()?;
+    let (table, index) = if cursor.take("USING") {
+        (first, Some(cursor.name("the name of an index")?))
+    } else if cursor.take("ON") {
+        (cursor.relation()?, Some(first))
+    } else {
+        (first, None)
+    };
+    cursor.expect_end()?;
+    Ok(Statement::Cluster { table: Some(table), index })
 }
 
 /// What stands behind what begins with a parenthesis.

@@ -13,7 +13,7 @@ pub const READ_MAX: usize = 2048;
 pub fn normalized(sql: &str) -> String {
     let head = &sql[..sql.floor_char_boundary(READ_MAX)];
     let mut tokens: Vec<TokenWithSpan> = Vec::new();
-    let read = Tokenizer::new(&Postgres, head).tokenize_with_location_into_buf(&mut tokens);
+    let read = Tokenizer::new(&Postgres::of(0), head).tokenize_with_location_into_buf(&mut tokens);
     let is_cut = head.len() < sql.len() || read.is_err();
     if head.len() < sql.len() {
         // It may be the half of one.

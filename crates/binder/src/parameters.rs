@@ -2,10 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use crate::dialect::Postgres;
+use crate::fragments::read;
 use crate::walk::{self, Editor};
 use sqlparser::ast;
-use sqlparser::parser::Parser;
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use crate::statement::{Arguments, CursorStatement, ParsedQuery, Statement};
@@ -140,8 +139,7 @@ fn constant(value: &Value, data_type: Option<DataType>) -> SqlResult<ast::Expr> 
         Some(data_type) => format!("CAST({text} AS {data_type})"),
         None => text,
     };
-    let parsed = Parser::new(&Postgres).try_with_sql(&text);
-    parsed.and_then(|mut it| it.parse_expr()).map_err(|error| {
+    read(&text, |it| it.parse_expr()).map_err(|error| {
         SqlError::internal(format!("the value {text} of a parameter is no expression: {error}"))
     })
 }
@@ -194,6 +192,8 @@ fn exact(text: &str) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
+    use sqlparser::parser::Parser;
+
     use super::*;
 
     fn query(sql: &str) -> ParsedQuery {
@@ -223,8 +223,7 @@ mod tests {
     #[test]
     fn constants_need_no_planning() {
         let list = |sql: &str| {
-            let parsed = Parser::new(&Postgres).try_with_sql(sql).unwrap();
-            let exprs = { parsed }.parse_comma_separated(Parser::parse_expr).unwrap();
+            let exprs = read(sql, |it| it.parse_comma_separated(Parser::parse_expr)).unwrap();
             arguments(exprs).unwrap()
         };
         let Arguments::Values(values) = list("1, -2.50, 'x', NULL, TRUE") else { panic!() };

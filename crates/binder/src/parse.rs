@@ -42,7 +42,7 @@ pub fn parse(sql: &str) -> SqlResult<Deep<Vec<Statement>>> {
 
 /// All tokens of a text, with the blanks that may mean something.
 fn tokenized(sql: &str) -> SqlResult<Vec<TokenWithSpan>> {
-    let tokens = Tokenizer::new(&Postgres, sql).tokenize_with_location();
+    let tokens = Tokenizer::new(&Postgres::of(0), sql).tokenize_with_location();
     let mut tokens = tokens.map_err(|it| syntax(&it.into()))?;
     rewrite::join_texts(&mut tokens)?;
     numerals::read(sql, tokens)
@@ -303,7 +303,8 @@ fn parse_tokens(
     let is_expanded = tokens.windows(2).any(calls);
     let has_arrow = tokens.iter().any(|it| lambda::is_about(&it.token));
     let begins_query = tokens.first().is_some_and(|it| begins_query(&it.token));
-    let parser = Parser::new(&Postgres).with_recursion_limit(NESTED_MAX);
+    let dialect = Postgres::of(tokens.len());
+    let parser = Parser::new(&dialect).with_recursion_limit(NESTED_MAX);
     let mut parser = parser.with_tokens_with_locations(tokens);
     let statements = if begins_query {
         let mut query = parser.parse_query().map_err(|it| syntax(&it))?;

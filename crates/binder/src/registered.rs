@@ -28,7 +28,12 @@ impl Registered {
 
     /// The type by its name in SQL.
     pub(crate) fn named(data_type: &ast::DataType) -> Option<Self> {
-        match last_word(data_type)?.as_str() {
+        Self::by_name(&last_word(data_type)?)
+    }
+
+    /// The type by its name in small letters.
+    pub(crate) fn by_name(name: &str) -> Option<Self> {
+        match name {
             "regclass" => Some(Self::Relation),
             "regtype" => Some(Self::Type),
             "regnamespace" => Some(Self::Schema),

@@ -2,7 +2,9 @@
 //!
 //! Inside of a query they stay numbers, which is what they are compared, sorted and joined by.
 
-use sqlparser::ast::{self, Expr, Ident, Select, SelectItem, SetExpr};
+use sqlparser::ast::{
+    self, CastKind, Expr, Function, FunctionArguments, Ident, Select, SelectItem, SetExpr,
+};
 
 use crate::registered::Registered;
 
@@ -24,13 +26,24 @@ fn has_any(body: &SetExpr) -> bool {
     }
 }
 
-/// The name of the type that an item of the output is cast to, if it is one of them.
+/// The name of the type that an item of the output is cast to, or that a call of `to_regclass` or its kin has, if it is one of
+/// them.
 fn word(item: &SelectItem) -> Option<&'static str> {
     let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item else {
         return None;
     };
-    let Expr::Cast { data_type, .. } = expr else { return None };
-    Registered::named(data_type).map(Registered::name)
+    match expr {
+        Expr::Cast { data_type, .. } => Registered::named(data_type).map(Registered::name),
+        Expr::Function(call) => called(call).map(Registered::name),
+        _ => None,
+    }
+}
+
+/// The type that `to_regclass`, `to_regtype` or the like gives.
+fn called(call: &Function) -> Option<Registered> {
+    let name = call.name.0.last()?.as_ident()?.value.to_lowercase();
+    let kind = Registered::by_name(name.strip_prefix("to_")?)?;
+    matches!(&call.args, FunctionArguments::List(it) if it.args.len() == 1).then_some(kind)
 }
 
 fn rewrite(body: &mut SetExpr) {
@@ -54,7 +67,14 @@ fn of_select(select: &mut Select) {
                     true => {
                         SelectItem::ExprWithAlias { expr: as_text(expr), alias: Ident::new(word) }
                     }
-                    false => SelectItem::UnnamedExpr(as_text(expr)),
+                    false => match expr {
+                        // Its column has the name of the function.
+                        Expr::Function(call) => SelectItem::ExprWithAlias {
+                            alias: Ident::new(format!("to_{word}")),
+                            expr: as_text(&Expr::Function(call.clone())),
+                        },
+                        _ => SelectItem::UnnamedExpr(as_text(expr)),
+                    },
                 };
             }
             _ => {}
@@ -62,11 +82,22 @@ fn of_select(select: &mut Select) {
     }
 }
 
-fn as_text(cast: &Expr) -> Expr {
-    let mut outer = cast.clone();
-    if let Expr::Cast { expr, data_type, .. } = &mut outer {
-        **expr = cast.clone();
-        *data_type = ast::DataType::Text;
+/// The text of what is of such a type.
+fn as_text(expr: &Expr) -> Expr {
+    let cast = |expr: Expr, data_type| Expr::Cast {
+        kind: CastKind::DoubleColon,
+        expr: Box::new(expr),
+        data_type,
+        array: false,
+        format: None,
+    };
+    match expr {
+        Expr::Function(call) => {
+            let word = called(call).map_or("regclass", Registered::name);
+            let name = ast::ObjectName::from(vec![Ident::new(word)]);
+            let named = cast(expr.clone(), ast::DataType::Custom(name, Vec::new()));
+            cast(named, ast::DataType::Text)
+        }
+        _ => cast(expr.clone(), ast::DataType::Text),
     }
-    outer
 }

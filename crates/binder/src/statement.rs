@@ -534,6 +534,13 @@ pub enum Statement {
         /// The tables that are named.
         tables: Vec<String>,
     },
+    /// CLUSTER, which moves no row: an index here leads to rows wherever they are.
+    Cluster {
+        /// The table; all that have been clustered before, which are none, where it is not said.
+        table: Option<String>,
+        /// The index by whose order.
+        index: Option<String>,
+    },
     /// BACKUP TO a folder.
     Backup {
         /// The folder, in which nothing is yet.

@@ -5,13 +5,12 @@
 //! Key decision: steps are told apart by the parser's tree alone, so that binding knows statements of one change only.
 
 use sqlparser::ast::{self, Expr, SetExpr, TableFactor};
-use sqlparser::parser::Parser;
 use types::{SqlError, SqlResult, SqlState};
 
-use crate::dialect::Postgres;
+use crate::fragments::read;
 use crate::row_changes::checked_change;
 use crate::statement::{ParsedQuery, Step};
-use crate::syntax::{ident, syntax};
+use crate::syntax::ident;
 use crate::walk::uses_of;
 
 /// What the name of the rows of a step begins with.
@@ -170,9 +169,7 @@ impl Taken {
 
 /// The query of all rows of a file.
 fn reading(file: &str) -> SqlResult<ast::Query> {
-    let parser = Parser::new(&Postgres).try_with_sql(&format!("SELECT * FROM '{file}'"));
-    let query = parser.and_then(|mut it| it.parse_query()).map_err(|it| syntax(&it))?;
-    Ok(*query)
+    read(&format!("SELECT * FROM '{file}'"), |it| it.parse_query()).map(|it| *it)
 }
 
 fn no_rows(name: &str) -> SqlError {

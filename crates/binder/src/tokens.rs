@@ -211,7 +211,7 @@ mod tests {
 
     /// What the parser's tokenizer makes of a text.
     fn expected(sql: &str) -> Vec<TokenWithSpan> {
-        let mut tokens = Tokenizer::new(&Postgres, sql).tokenize_with_location().unwrap();
+        let mut tokens = Tokenizer::new(&Postgres::of(0), sql).tokenize_with_location().unwrap();
         tokens.retain(|it| !matches!(it.token, Token::Whitespace(_)));
         tokens
     }

@@ -103,7 +103,8 @@ fn row(fields: &[TokenWithSpan]) -> SqlResult<TypeBody> {
         return Err(unsupported("a type of rows without columns"));
     }
     crate::struct_words::known_words(&mut tokens);
-    let mut parser = Parser::new(&Postgres).with_tokens_with_locations(tokens);
+    let dialect = Postgres::of(tokens.len());
+    let mut parser = Parser::new(&dialect).with_tokens_with_locations(tokens);
     let parsed = parser.parse_data_type().map_err(|it| crate::syntax::syntax(&it))?;
     parser.expect_token(&Token::EOF).map_err(|it| crate::syntax::syntax(&it))?;
     let (data_type, type_name) = TypeName::read(&parsed)?;

@@ -24,6 +24,8 @@ pub struct QueryContext {
     pub workspace: Arc<Workspace>,
     /// The tables of the statement's snapshot.
     pub tables: HashMap<TableId, Arc<Table>>,
+    /// Those whose rows a stream makes ([`Table::stream`]): they are no tables to whoever finds rows by their places.
+    pub streams: HashMap<TableId, Arc<Table>>,
     /// The sequences that it sees.
     pub sequences: Arc<dyn Sequences>,
     /// The time zone of its session.

@@ -20,6 +20,7 @@ use crate::repeat::RepeatOperator;
 use crate::scan::ScanSource;
 use crate::scan::index::IndexSource;
 use crate::scan::repeated::Repeated;
+use crate::scan::streamed::StreamSource;
 use crate::sort::{CompiledSortKey, FIRSTS_MAX, GroupLimitSink, SortSink, firsts_of};
 use crate::states::States;
 use crate::team::QueryTeam;
@@ -171,6 +172,10 @@ fn lower_source(
     (context, team): (&QueryContext, &dyn Fn() -> QueryTeam),
 ) -> SqlResult<(Box<dyn Source>, bool)> {
     Ok(match source {
+        PlanSource::Scan(scan) if context.streams.contains_key(&scan.table) => {
+            let table = &context.streams[&scan.table];
+            (Box::new(StreamSource::new(scan, table, states)?), false)
+        }
         PlanSource::Scan(scan) => {
             let table = context.tables.get(&scan.table).ok_or_else(|| {
                 SqlError::internal(format!("table {} is not in the snapshot", scan.name))

@@ -90,6 +90,10 @@ pub trait Source: Send + Sync {
     fn reads(&self) -> Option<(u64, u64)> {
         None
     }
+    /// What was wrong with the first of its rows that could not be read, in their order, once its morsels have ended.
+    fn fault(&self) -> Option<types::SqlError> {
+        None
+    }
     /// A line for EXPLAIN ANALYZE: what the source learned (blocks skipped, rows after each predicate).
     fn describe(&self) -> String {
         String::new()

@@ -15,8 +15,6 @@ use arrow_ipc::reader::{read_dictionary, read_footer_length, read_record_batch};
 use arrow_ipc::{CompressionType, Message, MessageHeader, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, SchemaRef};
 use stdx::sync::Arc;
-use storage::BuildContext;
-use storage::parallel::try_map;
 use storage::regular;
 use types::{SqlError, SqlResult, SqlState};
 
@@ -37,6 +35,7 @@ struct Place {
 }
 
 /// A file of Arrow in memory.
+#[derive(Debug)]
 pub struct ArrowFile {
     path: PathBuf,
     bytes: Buffer,
@@ -99,21 +98,17 @@ impl ArrowFile {
         &self.schema
     }
 
-    /// The rows with those columns, by their places; at least one has to be wanted.
+    /// How many batches it has.
+    pub fn batches(&self) -> usize {
+        self.batches.len()
+    }
+
+    /// The rows of a batch with those columns, by their places; at least one has to be wanted.
     ///
     /// # Errors
     /// XX001 for a file that is damaged, 0A000 for what the decoder does not read.
-    pub fn read(
-        &self,
-        columns: &[usize],
-        context: &BuildContext<'_>,
-    ) -> SqlResult<Vec<RecordBatch>> {
-        try_map(context.parallel, self.batches.len(), |index| {
-            if (context.cancelled)() {
-                return Err(SqlError::new(SqlState::QUERY_CANCELED, "the load was cancelled"));
-            }
-            told(&self.path, regular::guard(|| self.batch(index, columns)))
-        })
+    pub fn read(&self, batch: usize, columns: &[usize]) -> SqlResult<RecordBatch> {
+        told(&self.path, regular::guard(|| self.batch(batch, columns)))
     }
 
     fn of_file(path: &Path, bytes: Buffer) -> Checked<Self> {

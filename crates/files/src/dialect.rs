@@ -57,6 +57,11 @@ impl Quoting {
         }
     }
 
+    /// The bytes up to the end of the last whole record.
+    pub(crate) fn whole(self, bytes: &[u8], line_end: u8) -> usize {
+        self.ends(bytes, line_end, State::Plain).ends.map_or(0, |it| it.1)
+    }
+
     /// Looks where records end that `line_end` ends, in a block that begins in a state.
     pub(crate) fn ends(self, bytes: &[u8], line_end: u8, from: State) -> Ends {
         let Some(first) = bytes.first() else { return Ends { ends: None, state: from } };

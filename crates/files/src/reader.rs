@@ -2,17 +2,18 @@
 
 use std::path::PathBuf;
 
-use storage::BuildContext;
 use storage::parallel::try_map;
+use storage::{BuildContext, Check};
 use types::{SqlError, SqlResult, Zone};
 
-use crate::blocks::{Blocks, Chunk, Source, Wave};
+use crate::blocks::{Chunk, Wave};
 use crate::dialect::{Dialect, Quoting};
 use crate::fault::{Fault, Origin, RecordPlace, invalid_bytes};
+use crate::feed::{Feed, Source};
 use crate::fields::{Field, Fields, Lines};
 use crate::growing::Growing;
 use crate::input::{Compression, Encoding};
-use crate::rows::{OnError, Part, Rows, valid_text};
+use crate::rows::{GivePart, OnError, Part, Parts, Rows, all_rows, valid_text};
 use crate::text_column::{Columns, TextColumn};
 
 /// What the first record of a file is.
@@ -77,20 +78,67 @@ fn read_blocks(
     context: &BuildContext<'_>,
     block: Option<usize>,
 ) -> SqlResult<Rows> {
-    let source = Source {
-        paths,
-        compression: format.compression,
-        encoding: format.encoding,
-        skip: format.skip,
-        quoting: format.dialect.quoting,
-    };
-    let mut blocks = Blocks::new(source, *context, block);
-    let reader = Reader { origin: Origin::Files(paths), columns, format };
-    let (mut rows, mut ended) = (Rows::default(), None);
-    while let Some(wave) = blocks.wave()? {
-        reader.add(&wave, context, &mut rows, &mut ended)?;
+    let workers = context.parallel.width();
+    let reader = TextReader::in_blocks(paths, columns.to_vec(), format.clone(), workers, block);
+    all_rows(&reader, format.on_error, context)
+}
+
+/// Files that are read part by part.
+pub struct TextReader {
+    feed: Feed,
+    columns: Vec<TextColumn>,
+    format: TextFormat,
+}
+
+impl TextReader {
+    /// Begins to read files; so many workers will.
+    pub fn new(
+        paths: &[PathBuf],
+        columns: Vec<TextColumn>,
+        format: TextFormat,
+        workers: usize,
+    ) -> Self {
+        Self::in_blocks(paths, columns, format, workers, None)
     }
-    Ok(rows)
+
+    fn in_blocks(
+        paths: &[PathBuf],
+        columns: Vec<TextColumn>,
+        format: TextFormat,
+        workers: usize,
+        block: Option<usize>,
+    ) -> Self {
+        let source = Source {
+            paths: paths.into(),
+            compression: format.compression,
+            encoding: format.encoding,
+            skip: format.skip,
+            quoting: format.dialect.quoting,
+        };
+        Self { feed: Feed::new(source, workers, block), columns, format }
+    }
+}
+
+impl Parts for TextReader {
+    fn steps(&self) -> u64 {
+        self.feed.steps()
+    }
+
+    fn step(&self, step: u64, check: Check<'_>, give: GivePart<'_>) -> SqlResult<()> {
+        let origin = Origin::Files(self.feed.paths());
+        let reader = Reader { origin, columns: &self.columns, format: &self.format };
+        self.feed.step(step, check, &mut |order, chunk| {
+            give(order, chunk.and_then(|it| reader.read(&it)))
+        })
+    }
+
+    fn progress(&self) -> (u64, u64) {
+        self.feed.progress()
+    }
+
+    fn may_end(&self) -> bool {
+        self.format.dialect.quoting == Quoting::Backslash
+    }
 }
 
 pub(crate) struct Reader<'a> {
@@ -158,8 +206,12 @@ impl Reader<'_> {
         growing: &mut Growing,
         skipped: &mut Vec<SqlError>,
     ) -> SqlResult<Record> {
-        // Records before bytes that are no text are read, so that what is told does not depend on where blocks end.
+        // Whole records before bytes that are no text are read, so that what is told does not depend on where blocks end.
         let (text, bad) = valid_text(bytes);
+        let text = match bad {
+            None => text,
+            Some(_) => &text[..self.format.dialect.quoting.whole(text.as_bytes(), chunk.line_end)],
+        };
         let place = |at: usize| RecordPlace {
             origin: self.origin,
             file: chunk.file,
@@ -170,7 +222,8 @@ impl Reader<'_> {
         let (end, returns, strict) = (chunk.line_end, chunk.returns, format.strict);
         let mut fields = Fields::new(text, format.dialect, Lines { end, returns, strict });
         let mut scratch = Vec::new();
-        if has_header && format.header != Header::Absent {
+        let is_cut_at_once = bad.is_some() && text.is_empty();
+        if has_header && format.header != Header::Absent && !is_cut_at_once {
             self.header(&mut fields, &mut scratch).map_err(|it| it.at(place(0)))?;
         }
         while !fields.is_at_end() {
@@ -178,11 +231,7 @@ impl Reader<'_> {
             if !format.strict && self.columns.len() != 1 && fields.skip_blank() {
                 continue;
             }
-            let record = self.record(&mut fields, &mut scratch, growing);
-            if bad.is_some() && fields.is_at_end() {
-                break;
-            }
-            match record {
+            match self.record(&mut fields, &mut scratch, growing) {
                 Ok(Record::Row) => growing.rows += 1,
                 Ok(Record::End) => return Ok(Record::End),
                 Err(fault) => {

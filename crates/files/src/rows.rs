@@ -1,6 +1,8 @@
 //! The rows of files, put together from those of their pieces.
 
 use arrow_array::RecordBatch;
+use stdx::sync::Mutex;
+use storage::{BuildContext, Check};
 use types::{SqlError, SqlResult, SqlState};
 
 /// Rows that were left out of which is told why.
@@ -69,14 +71,88 @@ impl Rows {
     }
 }
 
-/// What became of a chunk. Errors are told when their turn comes, so that the first one of a file is told.
-pub(crate) struct Part {
-    pub(crate) file: usize,
-    pub(crate) batch: RecordBatch,
+/// What became of neighbouring records. Errors are told when their turn comes, so that the first one of a file is told.
+pub struct Part {
+    /// The number of the file.
+    pub file: usize,
+    /// The columns that are wanted.
+    pub batch: RecordBatch,
     pub(crate) skipped: Vec<SqlError>,
-    pub(crate) failed: Option<SqlError>,
+    /// What is wrong behind these rows.
+    pub failed: Option<SqlError>,
     /// Whether the end of the data was marked.
     pub(crate) ended: bool,
+}
+
+impl Part {
+    /// Rows of a file of which nothing was left out.
+    pub fn of(file: usize, batch: RecordBatch) -> Self {
+        Self { file, batch, skipped: Vec::new(), failed: None, ended: false }
+    }
+}
+
+/// Who takes parts, or what is wrong with a file; and where they stand among all of them.
+pub type GivePart<'a> = &'a mut dyn FnMut(u64, SqlResult<Part>) -> SqlResult<()>;
+
+/// Files that are read part by part, by several workers at once.
+pub trait Parts: Send + Sync {
+    /// How many steps it takes. Each gives some parts, perhaps none.
+    fn steps(&self) -> u64;
+    /// Does a step; `check` is asked now and then.
+    ///
+    /// # Errors
+    /// Those of `check` and `give`.
+    fn step(&self, step: u64, check: Check<'_>, give: GivePart<'_>) -> SqlResult<()>;
+    /// Bytes that were read, and all of them.
+    fn progress(&self) -> (u64, u64);
+    /// Whether a mark may end a file, behind which what is wrong does not count.
+    fn may_end(&self) -> bool {
+        false
+    }
+}
+
+/// All rows, in their order.
+pub(crate) fn all_rows(
+    parts: &dyn Parts,
+    on_error: OnError,
+    context: &BuildContext<'_>,
+) -> SqlResult<Rows> {
+    let found: Mutex<Vec<(u64, SqlResult<Part>)>> = Mutex::new(Vec::new());
+    let check = || match (context.cancelled)() {
+        true => Err(SqlError::new(SqlState::QUERY_CANCELED, "the load was cancelled")),
+        false => Ok(()),
+    };
+    let run = |step: usize| {
+        check()?;
+        parts.step(step as u64, &check, &mut |order, part| {
+            let failed = match &part {
+                // The end may be marked before it, which only who has all parts knows.
+                Ok(_) if parts.may_end() => None,
+                Ok(part) => part.failed.clone(),
+                Err(error) => Some(error.clone()),
+            };
+            found.lock().push((order, part));
+            failed.map_or(Ok(()), Err)
+        })?;
+        let (read, all) = parts.progress();
+        context.progress.advance(read, all);
+        Ok(())
+    };
+    let outcome = match parts.steps() {
+        1 => run(0),
+        steps => context.parallel.run(steps as usize, &run),
+    };
+    let mut found = found.into_inner();
+    found.sort_by_key(|it| it.0);
+    let (mut rows, mut ended) = (Rows::default(), None);
+    for (_, part) in found {
+        let part = part?;
+        if ended != Some(part.file) {
+            rows.add(part, on_error, &mut ended)?;
+        }
+    }
+    outcome?;
+    Ok(rows)
 }
 
 /// The text that bytes begin with, and where bytes are that are none. PostgreSQL's texts have no zeros.

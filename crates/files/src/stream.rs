@@ -1,4 +1,4 @@
-//! Rows as text that a client sends: read wave by wave as they come, as files are.
+//! Rows as text that a client sends: read wave by wave as they come.
 
 use storage::BuildContext;
 use types::SqlResult;

@@ -59,6 +59,7 @@ pub(crate) fn type_name(data_type: DataType) -> String {
         DataType::Interval => "interval",
         DataType::Uuid => "uuid",
         DataType::Bits(it) => it.name(),
+        DataType::Network(it) => it.name(),
         DataType::Bytea => "bytea",
         DataType::Json => "json",
         DataType::Jsonb => "jsonb",

@@ -9,8 +9,9 @@ use types::{DataType, SqlError, SqlResult, SqlState};
 use crate::call::{Call, arrow_type};
 use crate::{
     array, bit_strings, bits, bucket, bytes, cast, choice, duckdb, exact, field, float, from_text,
-    interval, json, jsonpath, like, moment, number, random, regexp, rows, series, strftime,
-    structs, text, time_tz, to_char, to_char_interval, to_char_number, to_number, uuid, zone,
+    interval, json, jsonpath, like, moment, networks, number, random, regexp, rows, series,
+    strftime, structs, text, time_tz, to_char, to_char_interval, to_char_number, to_number, uuid,
+    zone,
 };
 
 /// Calls a function on arrays of `rows` rows each, of the types that its signature named; the result has `rows` rows of
@@ -107,6 +108,7 @@ fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
         }
         F::RaiseCardinality => more_than_one_row(call),
         F::RaiseDomain => no_value_of_domain(call),
+        F::RaiseRow => no_row(call),
         _ => pattern_or_bytes(call),
     }
 }
@@ -133,6 +135,20 @@ fn no_value_of_domain(call: &Call<'_>) -> SqlResult<ArrayRef> {
     Err(match text(constraints).filter(|it| !it.is_empty()) {
         Some(constraint) => SqlError::outside_domain(&domain, &constraint),
         None => SqlError::null_of_domain(&domain),
+    })
+}
+
+/// The error of rows that a table does not have.
+fn no_row(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let texts = [call.texts(0)?, call.texts(1)?, call.texts(2)?];
+    if call.rows == 0 {
+        return Ok(new_null_array(&arrow_type(call.result), 0));
+    }
+    let [table, column, check] = texts.map(|of| of.is_valid(0).then(|| of.value(0).to_owned()));
+    let table = table.unwrap_or_default();
+    Err(match column {
+        Some(column) => SqlError::null_in(&column, Some(&table)),
+        None => SqlError::broken_check(&table, &check.unwrap_or_default()),
     })
 }
 
@@ -168,6 +184,7 @@ fn pattern_or_bytes(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::SizeBytes => text::size_bytes(call),
         F::ParseIdent => text::parse_ident(call),
         it if bit_strings::is_of_bits(it) => bit_strings::kernel(call),
+        it if networks::is_of_networks(it) => networks::kernel(call),
         F::GetBit => bits::get(call),
         F::SetBit => bits::set(call),
         F::BitCount => bits::count(call),

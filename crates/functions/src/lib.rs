@@ -60,6 +60,7 @@ mod jsonpath;
 mod like;
 mod moment;
 mod name;
+mod networks;
 mod number;
 mod number_picture;
 mod overload;

@@ -52,6 +52,7 @@ const ALIASES: &[(&str, Function)] = &[
 
 /// Functions that only operators and the binder call.
 const UNNAMED: &[Function] = &[
+    Function::AbbrevOfCidr,
     Function::AddInterval,
     Function::AddIntervals,
     Function::AddToTime,
@@ -82,6 +83,14 @@ const UNNAMED: &[Function] = &[
     Function::FitTime,
     Function::GetBitOfBits,
     Function::InputError,
+    Function::InetAdd,
+    Function::InetAnd,
+    Function::InetDifference,
+    Function::InetNot,
+    Function::InetOr,
+    Function::InetOverlaps,
+    Function::InetSubtract,
+    Function::InetWithin,
     Function::IntervalDays,
     Function::IntervalKey,
     Function::IntervalMicros,
@@ -155,6 +164,7 @@ const UNNAMED: &[Function] = &[
     Function::ZoneOfInterval,
     Function::RaiseCardinality,
     Function::RaiseDomain,
+    Function::RaiseRow,
     Function::RegexpMatches,
     Function::SeriesLength,
     Function::SeriesMoment,

@@ -26,6 +26,10 @@ pub(crate) enum Kind {
     TimeTz,
     Interval,
     Bytea,
+    /// INET, which CIDR becomes.
+    Inet,
+    /// CIDR alone.
+    Cidr,
     /// BIT of any length, which BIT VARYING becomes.
     Bits,
     /// BIT VARYING of any length, which BIT becomes.
@@ -80,8 +84,8 @@ const fn ruled(
 
 use crate::{float, scale};
 use Kind::{
-    Any, AnyInteger, Bits, Boolean, Bytea, Date, Decimal, Double, Integer, Interval, Number,
-    Output, Printed, Text, Time, TimeTz, Timestamp, TimestampTz, Uuid, Varbit, Whole,
+    Any, AnyInteger, Bits, Boolean, Bytea, Cidr, Date, Decimal, Double, Inet, Integer, Interval,
+    Number, Output, Printed, Text, Time, TimeTz, Timestamp, TimestampTz, Uuid, Varbit, Whole,
 };
 
 const BOOLEAN: DataType = DataType::Boolean;
@@ -97,6 +101,8 @@ const INTERVAL: DataType = DataType::Interval;
 const BYTEA: DataType = DataType::Bytea;
 const BIGINT: DataType = DataType::BigInt;
 const BITS: DataType = DataType::Bits(types::Bits::Any);
+const INET: DataType = DataType::Network(types::Network::Inet);
+const CIDR: DataType = DataType::Network(types::Network::Cidr);
 const VARBIT: DataType = DataType::Bits(types::Bits::AnyVarying);
 /// The widest whole number.
 const HUGE: DataType = DataType::Decimal { precision: 38, scale: 0 };
@@ -104,8 +110,8 @@ const HUGE: DataType = DataType::Decimal { precision: 38, scale: 0 };
 /// The parameter lists of a function in order of preference; none for functions whose arguments share one type.
 pub(crate) fn overloads(function: Function) -> &'static [Overload] {
     let families = [
-        floats, exact, bits, texts, patterns, moments, zoned, intervals, series, bytes, of_duckdb,
-        others,
+        floats, exact, bits, networks, texts, patterns, moments, zoned, intervals, series, bytes,
+        of_duckdb, others,
     ];
     let mut lists = families.iter().map(|it| it(function));
     lists.find(|it| !it.is_empty()).unwrap_or(&[])
@@ -120,6 +126,25 @@ fn floats(function: Function) -> &'static [Overload] {
         F::Pi | F::Random => const { &[fixed(&[], DOUBLE)] },
         F::Float4Send | F::Float8Send => const { &[fixed(&[Double], BYTEA)] },
         F::IsNan => const { &[fixed(&[Double], BOOLEAN)] },
+        _ => &[],
+    }
+}
+
+fn networks(function: Function) -> &'static [Overload] {
+    use Function as F;
+    match function {
+        F::Host | F::Abbrev => const { &[fixed(&[Inet], TEXT)] },
+        F::AbbrevOfCidr => const { &[fixed(&[Cidr], TEXT)] },
+        F::Family | F::Masklen => const { &[fixed(&[Inet], INTEGER)] },
+        F::SetMasklen => const { &[fixed(&[Inet, Integer], INET), fixed(&[Cidr, Integer], CIDR)] },
+        F::Netmask | F::Hostmask | F::Broadcast | F::InetNot => const { &[fixed(&[Inet], INET)] },
+        F::Network => const { &[fixed(&[Inet], CIDR)] },
+        F::InetSameFamily | F::InetOverlaps => const { &[fixed(&[Inet, Inet], BOOLEAN)] },
+        F::InetMerge => const { &[fixed(&[Inet, Inet], CIDR)] },
+        F::InetWithin => const { &[fixed(&[Inet, Inet, Boolean], BOOLEAN)] },
+        F::InetAnd | F::InetOr => const { &[fixed(&[Inet, Inet], INET)] },
+        F::InetAdd | F::InetSubtract => const { &[fixed(&[Inet, Integer], INET)] },
+        F::InetDifference => const { &[fixed(&[Inet, Inet], BIGINT)] },
         _ => &[],
     }
 }
@@ -161,6 +186,7 @@ fn others(function: Function) -> &'static [Overload] {
         F::SetConfig => const { &[fixed(&[Text, Text, Boolean], TEXT)] },
         F::RaiseCardinality => const { &[fixed(&[], DataType::Null)] },
         F::RaiseDomain => const { &[fixed(&[Text, Text], DataType::Null)] },
+        F::RaiseRow => const { &[fixed(&[Text, Text, Text], BOOLEAN)] },
         F::Version => const { &[fixed(&[], TEXT)] },
         F::Uuid => const { &[fixed(&[], DataType::Uuid)] },
         F::UuidV7 => const { &[fixed(&[TimestampTz], DataType::Uuid)] },

@@ -188,6 +188,8 @@ fn cost(argument: DataType, parameter: Kind) -> Option<u32> {
             u32::from(of.is_varying() != (parameter == Kind::Varbit))
         }
         Kind::Uuid if argument == T::Uuid => 0,
+        Kind::Inet if let T::Network(of) = argument => u32::from(of != types::Network::Inet),
+        Kind::Cidr if argument == T::Network(types::Network::Cidr) => 0,
         _ => return None,
     };
     Some(cost)
@@ -216,6 +218,8 @@ fn cast_target(parameter: Kind, argument: DataType, unknown: DataType) -> DataTy
         Kind::Bits => DataType::Bits(types::Bits::Any),
         Kind::Varbit => DataType::Bits(types::Bits::AnyVarying),
         Kind::Uuid => DataType::Uuid,
+        Kind::Inet => DataType::Network(types::Network::Inet),
+        Kind::Cidr => DataType::Network(types::Network::Cidr),
         Kind::Any => argument,
     }
 }

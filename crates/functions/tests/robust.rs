@@ -36,6 +36,8 @@ const TYPES: &[DataType] = &[
     DataType::TimeTz,
     DataType::Interval,
     DataType::Uuid,
+    DataType::Network(types::Network::Inet),
+    DataType::Network(types::Network::Cidr),
     DataType::Bits(types::Bits::Fixed(3)),
     DataType::Bits(types::Bits::AnyVarying),
     DataType::Bytea,

@@ -92,7 +92,7 @@ impl Session {
                 // What stands in the statement beside the rows of the file are kept texts.
                 catalog = catalog.reading(Styles::default());
             }
-            self.load_files(statement, &catalog, cancel)?;
+            self.open_files(statement, &catalog, cancel)?;
             let change = plan_plain_change(statement, &catalog)?;
             // Tables that it changes or locks rows of it locks itself.
             let mut read = catalog.asked_tables();
@@ -400,12 +400,7 @@ fn check(table: &str, of: &RowCheck, truth: &ArrayRef) -> SqlResult<()> {
         return Ok(());
     }
     Err(match of {
-        RowCheck::Table(name) => {
-            let own = types::names::bare(table);
-            let message =
-                format!("new row for relation \"{own}\" violates check constraint \"{name}\"");
-            SqlError::new(SqlState::CHECK_VIOLATION, message).of_constraint(table, name)
-        }
+        RowCheck::Table(name) => SqlError::broken_check(table, name),
         RowCheck::View(name) => {
             let message = format!("new row violates check option for view \"{name}\"");
             SqlError::new(SqlState("44000"), message)

@@ -426,6 +426,9 @@ impl Session {
         }
         let change = ColumnChange::Retype(id, data_type);
         let new = self.alter_column(table, &change, Some(values), cancel)?;
+        if new.rules().rows.identity(id).is_some() {
+            self.retype_identity_sequence(&new.name, &old.name, data_type)?;
+        }
         self.check_rules(&new, cancel)?;
         self.check_rows(&new, &new.rules().rows.checks, cancel)?;
         for (child, key) in self.referring(&table.name) {

@@ -5,7 +5,7 @@ use binder::{
     ColumnDefinition, Constraints, DesignClause, Generation, KeyDefinition, Numbering, ParsedQuery,
 };
 use stdx::sync::Arc;
-use storage::{BuildContext, ColumnSchema, Rules, Table, TableBuilder, TableDesign, WantedRows};
+use storage::{BuildContext, ColumnSchema, Rules, Table, TableBuilder, TableDesign};
 use types::{
     ColumnId, DataType, Generated, Identity, ObjectKind, OnCommit, RowRules, SqlError, SqlResult,
     SqlState, Styles, names,
@@ -151,19 +151,15 @@ impl Session {
         let (table, batches) = match binder::files::whole_file(query) {
             Some(path) if columns.is_empty() => {
                 self.check_files(false)?;
-                let opened = Opened::open(&path, &self.zone())?;
-                let schema = opened.schema()?;
-                check_names(&schema)?;
-                let design = self.design_of(design, name, &schema, cancel)?;
-                let (wanted, rows) = (|_: &str| true, WantedRows::all());
-                let load =
-                    |context: &BuildContext<'_>| opened.load(name, (&wanted, &rows), context);
-                let (table, unread) = self.loaded(&path, &design, cancel, load)?;
-                // Where all columns are wanted, those that are not there cannot be stored.
-                if let Some(column) = unread.into_iter().next() {
-                    return Err(column.error);
+                let opened = Opened::open(&path, &self.zone(), self.database.workers())?;
+                // All columns are wanted, and those that are not there cannot be stored.
+                if let Some(column) = opened.unread.first() {
+                    return Err(column.error.clone());
                 }
-                (table, None)
+                check_names(&opened.schema)?;
+                let design = self.design_of(design, name, &opened.schema, cancel)?;
+                let load = |context: &BuildContext<'_>| opened.load(name, &|_| true, context);
+                (self.loaded(&path, &design, cancel, load)?.0, None)
             }
             _ => {
                 let (table, batches) = self.table_of_query(target, query, cancel)?;
@@ -375,7 +371,7 @@ impl Session {
     pub(crate) fn build_context<'a>(
         &'a self,
         team: &'a LoadTeam,
-        progress: &'a LoadProgress<'a>,
+        progress: &'a LoadProgress<&'a (dyn crate::Progress + 'static)>,
         cancelled: &'a (dyn Fn() -> bool + Sync),
         design: &'a TableDesign,
     ) -> BuildContext<'a> {

@@ -24,7 +24,7 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         let catalog = StatementCatalog::new(self);
-        self.load_files(query, &catalog, cancel)?;
+        self.open_files(query, &catalog, cancel)?;
         let output = plan_plain(query, &catalog)?.plan.output;
         let table = table.and_then(|it| self.snapshot().get(it).cloned());
         let shown = |it: &Table| -> Vec<usize> {

@@ -14,9 +14,11 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_select::concat::concat;
 use binder::{ParsedQuery, ReferenceDefinition, Statement};
 use stdx::sync::Arc;
-use storage::{BuildContext, ColumnSchema, Rules, Table, TableBuilder, values_at};
+use storage::{BuildContext, Column, ColumnSchema, Rules, Table, TableBuilder, values_at};
 use types::names as names_of;
-use types::{ColumnId, Deferral, ForeignKey, ReferentialAction, SqlError, SqlResult, SqlState};
+use types::{
+    ColumnId, DataType, Deferral, ForeignKey, ReferentialAction, SqlError, SqlResult, SqlState,
+};
 
 use crate::change::{Changes, parsed};
 use crate::changed_keys::{KEYS, KeyColumns, Keys};
@@ -71,12 +73,19 @@ impl Session {
             let message = "number of referencing and referenced columns for foreign key disagree";
             return Err(SqlError::new(INVALID_FOREIGN_KEY, message));
         }
+        let suggested =
+            || format!("{}_{}_fkey", names_of::bare(&table.name), new.columns.join("_"));
+        for (own, other) in columns.iter().zip(&key) {
+            let (own, other) = (table.column(*own), parent.column(*other));
+            if !meet(own.data_type, other.data_type) {
+                let name = new.name.clone().unwrap_or_else(|| free_name(rules, &suggested()));
+                return Err(no_meeting(&name, own, other));
+            }
+        }
         let (parent_columns, parent) =
             (key.iter().map(|it| parent.column(*it).name.as_str().into()).collect(), &*parent.name);
         let parent = parent.into();
         check_free(table, rules, new.name.as_deref())?;
-        let suggested =
-            || format!("{}_{}_fkey", names_of::bare(&table.name), new.columns.join("_"));
         let name = new.name.clone().unwrap_or_else(|| free_name(rules, &suggested())).into();
         let (on_delete, on_update) = (new.on_delete, new.on_update);
         rules.references.push(ForeignKey {
@@ -434,6 +443,35 @@ fn parent_key(parent: &Table, rules: &Rules, named: &[String]) -> SqlResult<Vec<
             Err(SqlError::new(INVALID_FOREIGN_KEY, message))
         }
     }
+}
+
+/// Whether values of a column may refer to those of another: numbers only to such of their kind or a wider one, whose
+/// operators know them without a cast of the key.
+fn meet(own: DataType, other: DataType) -> bool {
+    let width = |of: DataType| match of.plain() {
+        it if it.is_integer() => Some(0),
+        DataType::Decimal { .. } | DataType::Numeric => Some(1),
+        DataType::Real | DataType::Double => Some(2),
+        _ => None,
+    };
+    match (width(own), width(other)) {
+        (Some(own), Some(other)) => own <= other,
+        // Other types are asked of the query that compares them.
+        _ => true,
+    }
+}
+
+/// 42804: a key of a type that cannot refer to that of the other column.
+fn no_meeting(name: &str, own: &Column, other: &Column) -> SqlError {
+    use types::numeric::errors::type_name;
+    let message = format!("foreign key constraint \"{name}\" cannot be implemented");
+    SqlError::new(SqlState("42804"), message).with_detail(format!(
+        "Key columns \"{}\" of the referencing table and \"{}\" of the referenced table are of incompatible types: {} and {}.",
+        own.name,
+        other.name,
+        type_name(own.data_type),
+        type_name(other.data_type)
+    ))
 }
 
 /// What is broken for a while can hold nothing.

@@ -1,5 +1,7 @@
 //! The scheduler's workers, and the ear for progress, as loading sees them.
 
+use std::ops::Deref;
+
 use execution::{QueryTeam, Team};
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use types::SqlResult;
@@ -20,30 +22,33 @@ impl storage::Parallel for LoadTeam {
 }
 
 /// Turns totals into steps, and begins the phase when the first is heard.
-pub struct LoadProgress<'a> {
-    listener: &'a dyn Progress,
-    name: &'a str,
+pub struct LoadProgress<L>
+where
+    L: Deref<Target = dyn Progress>,
+{
+    listener: L,
+    name: String,
     done: AtomicU64,
 }
 
-impl<'a> LoadProgress<'a> {
+impl<L: Deref<Target = dyn Progress>> LoadProgress<L> {
     /// Tells `listener` how far the load of `name` is.
-    pub fn new(listener: &'a dyn Progress, name: &'a str) -> Self {
-        Self { listener, name, done: AtomicU64::new(0) }
+    pub fn new(listener: L, name: &str) -> Self {
+        Self { listener, name: name.to_owned(), done: AtomicU64::new(0) }
     }
 }
 
-impl storage::Progress for LoadProgress<'_> {
+impl<L: Deref<Target = dyn Progress> + Sync> storage::Progress for LoadProgress<L> {
     fn advance(&self, done: u64, total: u64) {
         let before = self.done.fetch_max(done, Ordering::Relaxed);
         if before == 0 && done > 0 {
-            self.listener.begin(self.name, total);
+            self.listener.begin(&self.name, total);
         }
         self.listener.advance(done.saturating_sub(before));
     }
 }
 
-impl Drop for LoadProgress<'_> {
+impl<L: Deref<Target = dyn Progress>> Drop for LoadProgress<L> {
     fn drop(&mut self) {
         if self.done.load(Ordering::Relaxed) > 0 {
             self.listener.end();

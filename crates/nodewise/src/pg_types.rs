@@ -1,6 +1,6 @@
 //! Our types as clients of PostgreSQL know them: by the numbers of `pg_type`.
 
-use types::{DataType, Element, Whole};
+use types::{DataType, Element, Network, Whole};
 
 use crate::Session;
 use crate::pg_catalog::oids;
@@ -57,6 +57,10 @@ pub const VARBIT: u32 = 1562;
 pub const TIMETZ: u32 = 1266;
 /// `interval`.
 pub const INTERVAL: u32 = 1186;
+/// `inet`.
+pub const INET: u32 = 869;
+/// `cidr`.
+pub const CIDR: u32 = 650;
 /// `uuid`.
 pub const UUID: u32 = 2950;
 /// `bytea`.
@@ -80,7 +84,9 @@ pub const INT2VECTOR: u32 = 22;
 pub const OIDVECTOR: u32 = 30;
 
 /// The numbers of types and of arrays of them.
-const ARRAYS: [(u32, u32); 27] = [
+const ARRAYS: [(u32, u32); 29] = [
+    (INET, 1041),
+    (CIDR, 651),
     (RECORD, 2287),
     (BOOL, 1000),
     (JSON, 199),
@@ -171,6 +177,8 @@ pub fn wire_type(of: DataType) -> WireType {
             WireType { oid, size: -1, modifier }
         }
         DataType::Interval => fixed(INTERVAL, 16),
+        DataType::Network(Network::Inet) => fixed(INET, -1),
+        DataType::Network(Network::Cidr) => fixed(CIDR, -1),
         DataType::Uuid => fixed(UUID, 16),
         DataType::Bytea => fixed(BYTEA, -1),
         DataType::Json => fixed(JSON, -1),

@@ -2,18 +2,18 @@
 
 use binder::ParsedQuery;
 use binder::bind::Asked;
-use binder::files::UsedColumns;
 use execution::{Executed, JobSettings, QueryContext, QueryTeam, execute};
 use plan::Plan;
 use stdx::Nanos;
 use stdx::sync::Arc;
-use storage::{BuildContext, Table, TableDesign, WantedRows};
-use types::{SqlResult, TableId, UnreadColumn};
+use storage::{BuildContext, Table, TableDesign};
+use types::{SqlResult, TableId};
 
 use crate::basis::Basis;
 use crate::parallel::LoadTeam;
 use crate::planning::{bound_plain, plan_plain};
-use crate::reading::{Opened, wanted_rows};
+use crate::reading::Opened;
+use crate::reads::TablesRead;
 use crate::statement_catalog::{StatementCatalog, Tables};
 use crate::{CancelToken, QueryProfile, Session};
 
@@ -37,13 +37,6 @@ pub(crate) struct Planned {
     /// The rights that it needs.
     pub asked: Arc<Asked>,
     pub planning: Nanos,
-}
-
-/// A file that a query has in the place of a table, and the columns that it may use.
-struct QueryFile {
-    path: String,
-    used: UsedColumns,
-    opened: Opened,
 }
 
 impl Session {
@@ -105,7 +98,7 @@ impl Session {
     ) -> SqlResult<Planned> {
         let machine = &self.database.machine;
         let started = machine.now();
-        self.load_files(query, catalog, cancel)?;
+        self.open_files(query, catalog, cancel)?;
         let made = plan_plain(query, catalog)?;
         let mut plan = made.plan;
         adjust(&mut plan)?;
@@ -153,11 +146,13 @@ impl Session {
             self.wait_for_place()?;
         }
         self.read_mapped(plan, &tables, cancel)?;
+        let (streams, tables) = tables.into_iter().partition(|it| it.1.stream().is_some());
         let context = QueryContext {
             scheduler: self.database.scheduler.clone(),
             machine: self.database.machine.clone(),
             workspace: self.workspace(),
             tables,
+            streams,
             sequences: self.seen_sequences(),
             zone: self.zone(),
             traffic: self.database.traffic.clone(),
@@ -168,8 +163,9 @@ impl Session {
         Ok((context, needs_place))
     }
 
-    /// Loads the files that a query, or a view that it names, has in place of tables.
-    pub(crate) fn load_files(
+    /// Opens the files that a query, or a view that it names, has in place of tables. One that is read once makes its rows then;
+    /// others are loaded as tables first.
+    pub(crate) fn open_files(
         &self,
         query: &ParsedQuery,
         catalog: &StatementCatalog<'_>,
@@ -181,43 +177,30 @@ impl Session {
             return Ok(());
         }
         self.check_files(false)?;
-        let mut in_groups = Vec::new();
+        let mut added = Vec::new();
         for (path, used) in files {
-            let opened = Opened::open(&path, &self.zone())?;
-            // Which rows are wanted is known when the query is bound, for which the columns are enough.
-            let has_groups = opened.has_groups()?;
-            let rows = if has_groups { WantedRows::none() } else { WantedRows::all() };
-            let file = QueryFile { path, used, opened };
-            let (table, unread) = self.load_file(&file, &rows, cancel)?;
-            let table = catalog.add(file.path.clone(), table);
-            catalog.add_unread(table.id, unread);
-            if has_groups {
-                in_groups.push((table.id, file));
+            let opened = Opened::open(&path, &self.zone(), self.database.workers())?;
+            let context = BuildContext::serial(&self.database.allocator);
+            let table =
+                catalog.add(path.clone(), opened.streamed(&path, &self.progress, &context)?);
+            catalog.add_unread(table.id, opened.unread.clone());
+            added.push((table.id, path, used, opened));
+        }
+        // What cannot be bound yet, as what has parameters, reads all of them when it runs.
+        let Ok(bound) = bound_plain(query, catalog) else { return Ok(()) };
+        let reads = TablesRead::of(&bound);
+        for (id, path, used, opened) in added {
+            if !reads.is_again(id) {
+                continue;
             }
-        }
-        if in_groups.is_empty() {
-            return Ok(());
-        }
-        let bound = bound_plain(query, catalog).ok();
-        for (id, file) in in_groups {
-            let rows = bound.as_ref().map_or_else(WantedRows::all, |it| wanted_rows(it, id));
-            let (table, _) = self.load_file(&file, &rows, cancel)?;
-            catalog.replace(file.path, table, id);
+            let load = |context: &BuildContext<'_>| {
+                opened.load(&path, &|column| used.contains(column), context)
+            };
+            let (table, unread) = self.loaded(&path, &TableDesign::default(), cancel, load)?;
+            catalog.replace(path.clone(), table, id);
+            catalog.add_unread(id, unread);
         }
         Ok(())
-    }
-
-    /// The columns of a file that a query uses, and the rows that it may want.
-    fn load_file(
-        &self,
-        file: &QueryFile,
-        rows: &WantedRows,
-        cancel: &CancelToken,
-    ) -> SqlResult<(Table, Vec<UnreadColumn>)> {
-        let QueryFile { path, used, opened } = file;
-        let wanted = |column: &str| used.contains(column);
-        let load = |context: &BuildContext<'_>| opened.load(path, (&wanted, rows), context);
-        self.loaded(path, &TableDesign::default(), cancel, load)
     }
 
     pub(crate) fn load_team(&self, cancel: &CancelToken) -> LoadTeam {

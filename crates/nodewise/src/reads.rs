@@ -7,7 +7,7 @@
 //!
 //! - Invariant: what cannot be told counts as changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use plan::properties::is_volatile;
 use plan::relation::{Query, Rel};
@@ -60,28 +60,41 @@ impl Reads {
 /// How often a query reads each table.
 pub(crate) struct TablesRead {
     counts: BTreeMap<TableId, usize>,
+    /// Those that are read where a part of a query may run several times.
+    repeated: BTreeSet<TableId>,
     /// Whether some of it is read several times, and may be planned as often.
     is_shared: bool,
 }
 
 impl TablesRead {
     pub(crate) fn of(query: &Query) -> Self {
-        let mut this = Self { counts: BTreeMap::new(), is_shared: false };
-        this.count(query);
+        let mut this =
+            Self { counts: BTreeMap::new(), repeated: BTreeSet::new(), is_shared: false };
+        this.count(query, false);
         this
     }
 
-    fn count(&mut self, query: &Query) {
-        let scalars = query.scalars.iter().map(|it| &it.rel);
-        for rel in query.shared.iter().chain(scalars).chain([&query.root]) {
+    fn count(&mut self, query: &Query, is_repeated: bool) {
+        let once = query.scalars.iter().map(|it| &it.rel).chain([&query.root]);
+        let shared = query.shared.iter().map(|it| (it, true));
+        for (rel, is_shared) in once.map(|it| (it, false)).chain(shared) {
             rel.visit(&mut |it| {
                 if let Rel::Scan(scan) = it {
                     *self.counts.entry(scan.table.id).or_default() += 1;
+                    if is_shared || is_repeated {
+                        self.repeated.insert(scan.table.id);
+                    }
                 }
             });
         }
         self.is_shared |= !query.shared.is_empty();
-        query.recursions.iter().flat_map(|it| [&it.first, &it.step]).for_each(|it| self.count(it));
+        let recursions = query.recursions.iter();
+        recursions.flat_map(|it| [&it.first, &it.step]).for_each(|it| self.count(it, true));
+    }
+
+    /// Whether a table is read, or may be, more than once.
+    pub(crate) fn is_again(&self, table: TableId) -> bool {
+        self.repeated.contains(&table) || self.counts.get(&table).is_some_and(|it| *it > 1)
     }
 
     /// The tables of which the scans of a plan do not tell all that the query asks: where what is known of a table has

@@ -319,16 +319,25 @@ fn span(text: &str) -> Option<Nanos> {
         "s" => 1_000_000_000,
         "min" => 60_000_000_000,
         "h" => 3_600_000_000_000,
+        "d" => 86_400_000_000_000,
         _ => return None,
     };
     number.checked_mul(unit).map(Nanos)
 }
 
+/// A span in the largest unit of which it is a whole number.
 fn span_text(span: Nanos) -> String {
-    if span.0.is_multiple_of(1_000_000) {
-        format!("{}ms", span.0 / 1_000_000)
-    } else {
-        format!("{}us", span.0 / 1_000)
+    const UNITS: [(u64, &str); 5] = [
+        (86_400_000_000_000, "d"),
+        (3_600_000_000_000, "h"),
+        (60_000_000_000, "min"),
+        (1_000_000_000, "s"),
+        (1_000_000, "ms"),
+    ];
+    match UNITS.iter().find(|it| span.0.is_multiple_of(it.0)) {
+        _ if span.0 == 0 => "0".to_owned(),
+        Some((unit, name)) => format!("{}{name}", span.0 / unit),
+        None => format!("{}us", span.0 / 1_000),
     }
 }
 

@@ -348,6 +348,17 @@ impl Session {
         self.change_sequence(&*self.identity_sequence(table, column)?, options)
     }
 
+    /// Gives the sequence of an identity the type that its column has now.
+    pub(crate) fn retype_identity_sequence(
+        &self,
+        table: &str,
+        column: &str,
+        data_type: DataType,
+    ) -> SqlResult<()> {
+        let options = SequenceOptions { data_type: Some(data_type), ..SequenceOptions::default() };
+        self.change_sequence(&*self.identity_sequence(table, column)?, &options)
+    }
+
     /// The defaults of the columns of a new table, with the sequences of those that are numbered by themselves.
     pub(crate) fn defaults_of(
         &self,

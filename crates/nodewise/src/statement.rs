@@ -7,7 +7,7 @@ use plan::explain::Remarks;
 use plan::{PipelineActuals, PipelineId, Plan};
 use stdx::Nanos;
 use stdx::sync::Arc;
-use types::{DataType, SqlError, SqlResult};
+use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
 use crate::begun_rows::BegunRows;
@@ -15,6 +15,7 @@ use crate::database_settings::{list_of_database, set_of_database};
 use crate::ddl::{NewTable, Target};
 use crate::index_ddl::NewIndex;
 use crate::index_text::Said;
+use crate::notice::Notice;
 use crate::plan_cache::CachedPlan;
 use crate::planning::{plan_plain, plan_plain_change};
 use crate::profile::{Scale, actuals};
@@ -88,6 +89,7 @@ impl Session {
             | Statement::ImportDatabase { .. }
             | Statement::Checkpoint
             | Statement::Maintain { .. }
+            | Statement::Cluster { .. }
             | Statement::Backup { .. }
             | Statement::Kill { .. }
             | Statement::AlterQuery { .. }) => self.operate(it, &cancel),
@@ -166,6 +168,7 @@ impl Session {
                 tables.iter().try_for_each(|it| self.existing(it).map(|_| ()))?;
                 Ok(done(command))
             }
+            Statement::Cluster { table, index } => self.cluster(table.as_deref(), index.as_deref()),
             Statement::Backup { folder } => self.backup(&folder, cancel),
             Statement::Kill { statement } => self.database.kill(statement).map(|_| done("KILL")),
             Statement::AlterQuery { statement, name, value } => {
@@ -173,6 +176,25 @@ impl Session {
             }
             _ => Err(SqlError::internal("a statement that operates nothing")),
         }
+    }
+
+    /// CLUSTER: what it names must be there; that no row moves is told.
+    fn cluster(&self, table: Option<&str>, index: Option<&str>) -> SqlResult<Answer> {
+        let Some(table) = table else { return Ok(done("CLUSTER")) };
+        let found = self.existing(table)?;
+        let own = types::names::bare(&found.name);
+        let missing = match index {
+            None => format!("there is no previously clustered index for table \"{own}\""),
+            Some(index) if found.rules().indexes.iter().any(|it| *it.name == *index) => {
+                let message = format!(
+                    "rows of \"{own}\" stay where they are: an index leads to them anywhere"
+                );
+                self.notice(Notice::told("00000", message));
+                return Ok(done("CLUSTER"));
+            }
+            Some(index) => format!("index \"{index}\" for table \"{own}\" does not exist"),
+        };
+        Err(SqlError::new(SqlState::UNDEFINED_OBJECT, missing))
     }
 
     /// Defines what is beside tables (indexes, sequences, views), and what is changed of a table; tells what columns there are.
@@ -402,7 +424,7 @@ impl Session {
             (plan, Some(actuals), profile)
         } else {
             let catalog = StatementCatalog::new(self);
-            self.load_files(query, &catalog, cancel)?;
+            self.open_files(query, &catalog, cancel)?;
             let plan = match query.changes_rows() || query.locks_rows() {
                 true => plan_plain_change(query, &catalog)?.plan,
                 false => plan_plain(query, &catalog)?.plan,

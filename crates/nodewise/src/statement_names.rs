@@ -63,6 +63,7 @@ impl Session {
             }
             S::Truncate { names, .. } | S::LockTables { names, .. } => all(names, false)?,
             S::Maintain { tables, .. } => all(tables, false)?,
+            S::Cluster { table: Some(table), .. } => self.set_existing(table, false)?,
             S::CopyFrom { table, .. } => self.set_existing(table, false)?,
             S::Describe { table: Some(table), .. } => self.set_existing(table, true)?,
             _ => {}

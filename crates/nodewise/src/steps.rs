@@ -56,7 +56,7 @@ impl Session {
         for Step { rows: name, query } in first {
             let (columns, rows) = match query.changes_rows() || query.locks_rows() {
                 true => {
-                    self.load_files(query, &catalog, cancel)?;
+                    self.open_files(query, &catalog, cancel)?;
                     let change = plan_plain_change(query, &catalog)?;
                     let Some(rows) = self.step(&change, &catalog, &mut pending, cancel)? else {
                         return Ok(None);
@@ -83,7 +83,7 @@ impl Session {
                 self.rest_of(&mut rows, cancel)?
             }
             Statement::Change { query } => {
-                self.load_files(query, &catalog, cancel)?;
+                self.open_files(query, &catalog, cancel)?;
                 let change = plan_plain_change(query, &catalog)?;
                 let Some(rows) = self.step(&change, &catalog, &mut pending, cancel)? else {
                     return Ok(None);

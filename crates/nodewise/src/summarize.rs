@@ -15,7 +15,7 @@ impl Session {
     ) -> SqlResult<Answer> {
         let output = {
             let catalog = StatementCatalog::new(self);
-            self.load_files(query, &catalog, cancel)?;
+            self.open_files(query, &catalog, cancel)?;
             plan_plain(query, &catalog)?.plan.output
         };
         let names: Vec<String> = (0..output.len()).map(|it| format!("c{it}")).collect();

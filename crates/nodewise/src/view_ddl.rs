@@ -98,7 +98,7 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<BoundView> {
         let catalog = StatementCatalog::new(self);
-        self.load_files(query, &catalog, cancel)?;
+        self.open_files(query, &catalog, cancel)?;
         let interrupt = catalog.interrupt();
         let check = || interrupt.check();
         let now = catalog.began();

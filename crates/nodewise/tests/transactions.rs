@@ -206,7 +206,7 @@ fn what_is_set_for_a_transaction_ends_with_it() {
          a: SET lock_timeout = 3; COMMIT; SHOW lock_timeout -> 3ms
          a: BEGIN; SET LOCAL lock_timeout = 4; SAVEPOINT s; SET lock_timeout = 2; ROLLBACK TO s; COMMIT; SHOW lock_timeout -> 3ms
          a: SET LOCAL lock_timeout = 4; SHOW lock_timeout -> 3ms
-         a: BEGIN; SET LOCAL lock_timeout = 4; RESET ALL; COMMIT; SHOW lock_timeout -> 0ms
+         a: BEGIN; SET LOCAL lock_timeout = 4; RESET ALL; COMMIT; SHOW lock_timeout -> 0
          a: BEGIN; SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY; SET LOCAL lock_timeout = 4; COMMIT; SHOW default_transaction_read_only -> on
          a: BEGIN; SET LOCAL default_transaction_read_only = off; COMMIT; SHOW default_transaction_read_only -> on
          a: SET LOCAL nothing = 1 -> 42704",

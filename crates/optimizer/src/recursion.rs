@@ -67,7 +67,8 @@ pub(crate) fn in_order(
     for (id, first) in outsides.found {
         let Some((table, _)) = outsides.wanted.iter().find(|it| it.1.table == id) else { continue };
         let name = format!("values around {}", table.name);
-        let table = Arc::new(TableInfo { id, name, columns: Vec::new(), rows: table.rows });
+        let table =
+            Arc::new(TableInfo { id, name, columns: Vec::new(), rows: table.rows, is_guess: true });
         let mut step = first.clone();
         let output: Vec<_> = step.output.iter().map(|it| it.1).collect();
         (step.scalars, step.shared) = (Vec::new(), Vec::new());

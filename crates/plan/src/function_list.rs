@@ -30,3 +30,18 @@ macro_rules! functions {
         }
     };
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Function;
+
+    #[test]
+    fn a_name_leads_back_to_its_function() {
+        for &function in Function::ALL {
+            assert_eq!(Function::from_name(function.name()), Some(function));
+            assert_eq!(format!("{function:?}"), function.name());
+        }
+        assert_eq!(Function::from_name("ABS"), None, "names in plans are exact");
+        assert_eq!(Function::from_name("no_such_function"), None);
+    }
+}

@@ -250,6 +250,7 @@ impl Column {
             | DataType::Text
             | DataType::Letter
             | DataType::Uuid
+            | DataType::Network(_)
             | DataType::Bits(_)
             | DataType::Bytea
             | DataType::Json

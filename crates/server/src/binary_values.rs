@@ -12,8 +12,9 @@ use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use bytes::{BufMut, BytesMut};
 
 use nodewise::text::Cells;
+use types::numeric::address::Address;
 use types::numeric::{bit_text, datetime};
-use types::{DataType as SqlType, Whole, Zone};
+use types::{DataType as SqlType, Network, Whole, Zone};
 
 use crate::numeric_values::{put_numeric, put_written};
 
@@ -144,6 +145,8 @@ pub fn put_of(of: SqlType) -> Option<PutText> {
         SqlType::Numeric => Some(put_written),
         SqlType::TimeTz => Some(put_time_tz),
         SqlType::Bits(_) => Some(put_bits),
+        SqlType::Network(Network::Inet) => Some(|text, out| put_address(text, Network::Inet, out)),
+        SqlType::Network(Network::Cidr) => Some(|text, out| put_address(text, Network::Cidr, out)),
         _ => None,
     }
 }
@@ -162,6 +165,14 @@ fn put_bits(text: &str, out: &mut BytesMut) {
     out.put_i32(bytes.len() as i32 + 4);
     out.put_i32(text.len() as i32);
     out.put_slice(&bytes);
+}
+
+/// Appends an address, of which none is written otherwise than it is read.
+fn put_address(text: &str, of: Network, out: &mut BytesMut) {
+    match Address::parse(text, of) {
+        Ok(it) => put_bytes(&it.sent(of), out),
+        Err(_) => out.put_i32(-1),
+    }
 }
 
 /// Puts the number of bytes since a place there, which has four bytes for it; `without` of them do not count.

@@ -2,11 +2,11 @@
 
 use nodewise::DataType;
 use nodewise::pg_types::{
-    BIT, BOOL, BPCHAR, BYTEA, CHAR, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, INTERVAL, JSON, JSONB,
-    NAME, NUMERIC, OID, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, TIMETZ, UNKNOWN, UUID, VARBIT, VARCHAR,
-    element_of,
+    BIT, BOOL, BPCHAR, BYTEA, CHAR, CIDR, DATE, FLOAT4, FLOAT8, INET, INT2, INT4, INT8, INTERVAL,
+    JSON, JSONB, NAME, NUMERIC, OID, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, TIMETZ, UNKNOWN, UUID,
+    VARBIT, VARCHAR, element_of,
 };
-use types::{Bits, Whole};
+use types::{Bits, Network, Whole};
 
 /// What a client may say of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub fn declared(oid: u32) -> Option<Declared> {
         TIMETZ => DataType::TimeTz,
         INTERVAL => DataType::Interval,
         UUID => DataType::Uuid,
+        INET => DataType::Network(Network::Inet),
+        CIDR => DataType::Network(Network::Cidr),
         BIT => DataType::Bits(Bits::Any),
         VARBIT => DataType::Bits(Bits::AnyVarying),
         BYTEA => DataType::Bytea,

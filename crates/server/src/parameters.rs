@@ -1,9 +1,10 @@
 //! Values of parameters, as they come in text or in binary.
 
 use nodewise::{DataType, SqlError, SqlResult, SqlState, Value};
+use types::numeric::address::Address;
 use types::numeric::interval::Interval;
 use types::numeric::time_tz::TimeTz;
-use types::{Charset, Element, Zone, numeric};
+use types::{Charset, Element, Network, Zone, numeric};
 
 use crate::binary_values::JSONB_VERSION;
 use crate::declared::Declared;
@@ -11,8 +12,8 @@ use crate::numeric_values::{read_any_numeric, read_numeric};
 use crate::replies::Format;
 use crate::requests::violation;
 use nodewise::pg_types::{
-    BIT, BOOL, BYTEA, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, INTERVAL, JSONB, NUMERIC, OID, TEXT,
-    TIME, TIMESTAMP, TIMESTAMPTZ, TIMETZ, UUID, VARBIT, element_of,
+    BIT, BOOL, BYTEA, CIDR, DATE, FLOAT4, FLOAT8, INET, INT2, INT4, INT8, INTERVAL, JSONB, NUMERIC,
+    OID, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, TIMETZ, UUID, VARBIT, element_of,
 };
 
 /// Days and microseconds from 1970 to 2000.
@@ -105,7 +106,7 @@ fn binary(bytes: &[u8], oid: u32, charset: Charset) -> SqlResult<Value> {
             let held = Value::Text(numeric::bytes::held(bytes).into());
             numeric::cast(&held, DataType::Bytea, DataType::Text)?
         }
-        TIME | TIMETZ | INTERVAL | BIT | VARBIT => told(bytes, oid)?,
+        TIME | TIMETZ | INTERVAL | BIT | VARBIT | INET | CIDR => told(bytes, oid)?,
         _ => match element_of(oid) {
             Some(element) => Value::Text(array(bytes, element, charset)?.into()),
             None => Value::Text(charset.decode(bytes)?.into()),
@@ -132,6 +133,13 @@ fn told(bytes: &[u8], oid: u32) -> SqlResult<Value> {
             let (micros, days, months) = ((it >> 64) as i64, (it >> 32) as i32, it as i32);
             let interval = Interval::new(months.into(), days.into(), micros)?;
             numeric::cast(&numeric::held_interval(interval), DataType::Interval, DataType::Text)?
+        }
+        INET | CIDR => {
+            let of = if oid == CIDR { Network::Cidr } else { Network::Inet };
+            let mut text = String::new();
+            let it = Address::of_sent(bytes, of).ok_or_else(incorrect)?;
+            it.format(of, &mut text);
+            Value::Text(text.into())
         }
         // Their bytes behind the number of bits.
         _ => {

@@ -30,6 +30,7 @@ mod domain;
 pub mod encode;
 pub mod export;
 pub mod files;
+mod held;
 mod id_map;
 pub mod index;
 mod index_rules;
@@ -42,6 +43,7 @@ mod new_keys;
 pub mod outside;
 pub mod parallel;
 pub mod parquet;
+mod parquet_files;
 mod parquet_groups;
 pub mod part;
 pub mod partition;
@@ -52,9 +54,11 @@ pub mod regular;
 mod relocate;
 mod row_changes;
 mod row_ids;
+pub mod row_stream;
 pub mod rules;
 pub mod schema;
 pub mod sequence;
+mod stream_load;
 pub mod symbols;
 pub mod table;
 mod tail;
@@ -63,6 +67,7 @@ mod verify;
 pub mod word;
 pub mod zones;
 
+pub use build::text_bytes;
 pub use build::{
     BrokenKeys, BuildContext, COMPRESS_FROM, ColumnChange, DELTA_FROM, EverythingPutOff,
     NothingPutOff, TableBuilder,
@@ -73,15 +78,14 @@ pub use deletions::Deletions;
 pub use dictionary::{Dictionary, Sorted, StringHeap};
 pub use encode::CodeRange;
 pub use export::{column_to_arrow, table_to_arrow, values_at};
+pub use held::{HeldColumn, HeldValues};
 pub use index::InvertedIndex;
 pub use index_vector::IndexVector;
 pub use key_rows::{DenseKey, KeyRows};
 pub use parallel::{NoProgress, Parallel, Progress, Serial};
-pub use parquet::{
-    FileColumn, append_parquet, load_parquet, load_parquet_columns, parquet_groups, parquet_names,
-    parquet_schema,
-};
-pub use parquet_groups::{ColumnBounds, WantedRows};
+pub use parquet::{append_parquet, load_parquet, parquet_names, parquet_schema};
+pub use parquet_files::{FileColumn, ParquetFiles};
+pub use parquet_groups::ColumnBounds;
 pub use part::{Part, Replica, Translation};
 pub use partition::Partitioning;
 pub use placement::{Placement, units};
@@ -89,14 +93,16 @@ pub use plain::{PlainStrings, PlainTexts, head};
 pub use preference::{PlaceTarget, Preference, TableDesign, Wish};
 pub use relocate::CopyShape;
 pub use row_ids::new_row_ids;
+pub use row_stream::{Check, ColumnReader, Give, RowBlock, RowReader, RowStream};
 pub use rules::{IndexKind, Rules, TableIndex};
 pub use schema::{ColumnSchema, arrow_type};
 pub use sequence::{Counted, Counter, Logged, Sequence};
+pub use stream_load::load_stream;
 pub use symbols::SymbolTable;
 pub use table::{Component, Table};
 pub use tail::TAIL_ROWS;
 pub use traffic::{ItemBytes, ItemTraffic};
-pub use word::{float_of_word, int_of_word, word_of_float, word_of_int};
+pub use word::{float_of_key, float_of_word, int_of_word, word_of_float, word_of_int};
 pub use zones::{Zone, Zones};
 
 /// Rows of a zone-map block. Morsels are cut at multiples of it, or of 1024.

@@ -14,13 +14,14 @@ use arrow_array::{
 use arrow_buffer::IntervalMonthDayNano;
 use arrow_schema::{DataType as ArrowType, Field, IntervalUnit, TimeUnit};
 use stdx::sync::Arc;
+use types::numeric::address::Address;
 use types::numeric::datetime::{self, DAY};
 use types::numeric::interval::Interval;
 use types::numeric::interval_text::{self, Fields};
 use types::numeric::number::{self, Number};
 use types::numeric::time_tz::TimeTz;
 use types::numeric::{bytes, errors, uuid};
-use types::{DataType, EnumType, SqlError, SqlResult, SqlState, Zone};
+use types::{DataType, EnumType, Network, SqlError, SqlResult, SqlState, Zone};
 
 use crate::ColumnSchema;
 use crate::schema::{EXTENSION, UUID};
@@ -35,7 +36,9 @@ pub fn field(name: &str, data_type: DataType, zone: Option<&Zone>) -> Field {
         DataType::Uuid => ArrowType::FixedSizeBinary(16),
         DataType::Bytea => ArrowType::Binary,
         // Texts: Arrow has no numbers that each have a scale of their own, and no times of a day in a zone.
-        DataType::Enum(_) | DataType::Numeric | DataType::TimeTz => ArrowType::Utf8,
+        DataType::Enum(_) | DataType::Numeric | DataType::TimeTz | DataType::Network(_) => {
+            ArrowType::Utf8
+        }
         other => crate::arrow_type(other),
     };
     let field = Field::new(name, arrow, true);
@@ -47,7 +50,8 @@ pub fn field(name: &str, data_type: DataType, zone: Option<&Zone>) -> Field {
 
 /// Values that are held, as others see them: of the Arrow type of [`field`].
 pub fn shown(array: &ArrayRef, data_type: DataType, field: &Field) -> ArrayRef {
-    if array.data_type() == field.data_type() && data_type != DataType::Numeric {
+    let is_written = matches!(data_type, DataType::Numeric | DataType::Network(_));
+    if array.data_type() == field.data_type() && !is_written {
         return array.clone();
     }
     match (data_type, field.data_type()) {
@@ -92,6 +96,9 @@ pub fn shown(array: &ArrayRef, data_type: DataType, field: &Field) -> ArrayRef {
             Arc::new(StringArray::from_iter(places.map(|place| place.map(label))))
         }
         (DataType::Numeric, _) => written(array.as_string::<i32>().iter(), number::written),
+        (DataType::Network(of), _) => written(array.as_string::<i32>().iter(), |it, out| {
+            Address::of_held(it).format(of, out);
+        }),
         (DataType::Bytea, _) => {
             let texts = array.as_string::<i32>();
             let mut out = BinaryBuilder::with_capacity(texts.len(), texts.values().len());
@@ -126,6 +133,7 @@ pub(crate) fn held(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<ArrayRe
     match data_type {
         DataType::Enum(it) => return places(array, it, column),
         DataType::Numeric => return numbers(array, column),
+        DataType::Network(of) => return addresses(array, of, column),
         _ => {}
     }
     if matches!(array.data_type(), ArrowType::Null)
@@ -199,6 +207,37 @@ fn numbers(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<ArrayRef> {
             numbers(&texts, column)
         }
         false => Err(wrong()),
+    }
+}
+
+/// Addresses: as they are held, or as they are written, which a point or a colon tells.
+fn addresses(array: &ArrayRef, of: Network, column: &ColumnSchema) -> SqlResult<ArrayRef> {
+    let is_written = |it: &str| it.contains(['.', ':']);
+    match array.data_type() {
+        ArrowType::Null => Ok(array.clone()),
+        ArrowType::Utf8 => {
+            let texts = array.as_string::<i32>();
+            if !texts.iter().flatten().any(is_written) {
+                return Ok(array.clone());
+            }
+            let held = |it: &str| match is_written(it) {
+                true => Address::parse(it, of).map(Address::held),
+                false => Ok(it.to_owned()),
+            };
+            let held = texts.iter().map(|it| it.map(held).transpose());
+            Ok(Arc::new(held.collect::<SqlResult<StringArray>>()?))
+        }
+        arrow => match arrow_cast::cast(array, &ArrowType::Utf8) {
+            Ok(texts) if array.data_type() != texts.data_type() => addresses(&texts, of, column),
+            _ => {
+                let message = format!(
+                    "column \"{}\" is of type {} but its values are of the Arrow type {arrow}",
+                    column.name,
+                    of.name()
+                );
+                Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message))
+            }
+        },
     }
 }
 

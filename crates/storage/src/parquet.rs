@@ -16,26 +16,19 @@ use ::parquet::basic::{ConvertedType, Encoding as PageEncoding, LogicalType};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::ColumnChunkMetaData;
 use ::parquet::schema::types::ColumnDescriptor;
-use arrow_array::ArrayRef;
 use arrow_schema::{DataType as ArrowType, Field, Schema};
 use stdx::sync::Arc;
-use types::{DataType, SqlError, SqlResult, SqlState, UnreadColumn};
+use types::{DataType, SqlError, SqlResult, SqlState};
 
 use crate::build::{Chained, Piece, RowSource, build_table, piece_of};
-use crate::parquet_groups::WantedRows;
 use crate::regular::{failed_by_system, guard, open};
 use crate::schema::sql_type;
-use crate::{BLOCK_ROWS, BuildContext, ColumnSchema, Table};
+use crate::{BLOCK_ROWS, BuildContext, Check, ColumnSchema, Table};
 
 /// The columns of a file as they would be loaded, and its rows.
 pub fn parquet_schema(path: &Path) -> SqlResult<(Vec<ColumnSchema>, u64)> {
     let file = ParquetRows::open(path)?;
     Ok((file.schema()?, file.metadata().file_metadata().num_rows().max(0) as u64))
-}
-
-/// How many row groups a file has.
-pub fn parquet_groups(path: &Path) -> SqlResult<usize> {
-    Ok(ParquetRows::open(path)?.groups.len())
 }
 
 /// The names of the columns of a file.
@@ -55,119 +48,12 @@ pub fn load_parquet(
     let mut file = ParquetRows::open(path)?;
     let schema = match declared {
         Some(declared) => {
-            file.find_columns(declared, true)?;
+            file.find_columns(declared)?;
             declared.to_vec()
         }
         None => file.schema()?,
     };
     build_table(name, &schema, &file, context)
-}
-
-/// A column that has one value in each file, as an array of one row.
-#[derive(Clone, Debug)]
-pub struct FileColumn {
-    /// Its name and type.
-    pub schema: ColumnSchema,
-    /// By file.
-    pub values: Vec<ArrayRef>,
-}
-
-/// Loads those columns of files as a new table of which `wanted` says by name that they are wanted: the columns of the first
-/// file, which the others have to have, too, and those of the files as wholes. The others, and those that are wanted and cannot be
-/// stored, come back beside the table. Row groups are left out in which no row is of `rows`.
-pub fn load_parquet_columns(
-    paths: &[PathBuf],
-    name: &str,
-    (wanted, rows): (&dyn Fn(&str) -> bool, &WantedRows),
-    constants: &[FileColumn],
-    context: &BuildContext<'_>,
-) -> SqlResult<(Table, Vec<UnreadColumn>)> {
-    let mut files = paths.iter().map(|it| ParquetRows::open(it)).collect::<SqlResult<Vec<_>>>()?;
-    let Some((first, others)) = files.split_first_mut() else {
-        return Err(SqlError::internal("a load of no files"));
-    };
-    let (mut schema, mut columns, mut unread) = (Vec::new(), Vec::new(), Vec::new());
-    let not_read =
-        |name: &str| SqlError::internal(format!("column {name:?} of a file was not read"));
-    for (column, field) in first.plain.schema().fields().iter().enumerate() {
-        let name = field.name();
-        let found = match wanted(name) {
-            true => first.column_schema(column),
-            false => Err(not_read(name)),
-        };
-        match found {
-            Ok(it) => {
-                schema.push(it);
-                columns.push(column);
-            }
-            Err(error) => unread.push(UnreadColumn { name: name.clone(), error }),
-        }
-    }
-    first.columns = columns;
-    for file in others {
-        file.find_columns(&schema, false)?;
-        // What is NULL in one file may be so in the table.
-        for (own, of_file) in schema.iter_mut().zip(&file.columns) {
-            own.nullable |= file.plain.schema().field(*of_file).is_nullable();
-        }
-    }
-    for file in &mut files {
-        file.groups = rows.groups(&schema, &file.columns, &file.plain)?;
-    }
-    let own = schema.len();
-    let (mut kept, mut values) = (Vec::new(), Vec::new());
-    for constant in constants {
-        match wanted(&constant.schema.name) {
-            true => {
-                schema.push(constant.schema.clone());
-                kept.push(constant);
-            }
-            false => {
-                let name = constant.schema.name.clone();
-                unread.push(UnreadColumn { error: not_read(&name), name });
-            }
-        }
-    }
-    for (number, file) in files.iter().enumerate() {
-        let values_of = kept.iter().map(|it| it.values[number].clone()).collect();
-        values.push(OfFile { file, own, values: values_of });
-    }
-    let rows = Chained::new(values.iter().map(|it| it as &dyn RowSource).collect());
-    Ok((build_table(name, &schema, &rows, context)?, unread))
-}
-
-/// The rows of a file, and behind its own columns those that have one value in all of them.
-struct OfFile<'a> {
-    file: &'a ParquetRows,
-    own: usize,
-    values: Vec<ArrayRef>,
-}
-
-impl RowSource for OfFile<'_> {
-    fn chunks(&self) -> usize {
-        self.file.chunks()
-    }
-
-    fn rows(&self, chunk: usize) -> usize {
-        self.file.rows(chunk)
-    }
-
-    fn read(
-        &self,
-        chunk: usize,
-        column: usize,
-        schema: &ColumnSchema,
-        context: &BuildContext<'_>,
-    ) -> SqlResult<Vec<Piece>> {
-        let Some(value) = column.checked_sub(self.own).map(|it| &self.values[it]) else {
-            return self.file.read(chunk, column, schema, context);
-        };
-        let rows = arrow_array::UInt32Array::from(vec![0; self.rows(chunk)]);
-        let array = arrow_select::take::take(value, &rows, None);
-        let array =
-            array.map_err(|it| SqlError::internal(format!("a value is malformed: {it}")))?;
-        Ok(vec![piece_of(&array, schema)?])
-    }
 }
 
 /// A table with the rows of files behind its own, under the same id.
@@ -177,26 +63,25 @@ pub fn append_parquet(
     context: &BuildContext<'_>,
 ) -> SqlResult<Table> {
     let mut files = paths.iter().map(|it| ParquetRows::open(it)).collect::<SqlResult<Vec<_>>>()?;
-    files.iter_mut().try_for_each(|it| it.find_columns(&table.schema(), true))?;
+    files.iter_mut().try_for_each(|it| it.find_columns(&table.schema()))?;
     let rows = Chained::new(files.iter().map(|it| it as &dyn RowSource).collect());
     table.append_rows(&rows, context)
 }
 
 /// The rows of a file; a chunk is a row group.
-struct ParquetRows {
-    path: PathBuf,
+#[derive(Debug)]
+pub(crate) struct ParquetRows {
+    pub(crate) path: PathBuf,
     /// Texts come as texts.
-    plain: ArrowReaderMetadata,
+    pub(crate) plain: ArrowReaderMetadata,
     /// Texts come as codes and a dictionary.
     coded: ArrowReaderMetadata,
     /// The file's column for each column of the table.
     columns: Vec<usize>,
-    /// The row groups that are read.
-    groups: Vec<usize>,
 }
 
 impl ParquetRows {
-    fn open(path: &Path) -> SqlResult<Self> {
+    pub(crate) fn open(path: &Path) -> SqlResult<Self> {
         let failed = |error: ParquetError| reader_failed(path, "its footer", &error);
         let file = open(path)?;
         check_magic(path, &file)?;
@@ -215,11 +100,10 @@ impl ParquetRows {
         };
         let (plain, coded) = (hinted(false), hinted(true));
         let columns = (0..found.schema().fields().len()).collect();
-        let groups = (0..found.metadata().num_row_groups()).collect();
-        Ok(Self { path: path.to_path_buf(), plain, coded, columns, groups })
+        Ok(Self { path: path.to_path_buf(), plain, coded, columns })
     }
 
-    fn metadata(&self) -> &::parquet::file::metadata::ParquetMetaData {
+    pub(crate) fn metadata(&self) -> &::parquet::file::metadata::ParquetMetaData {
         self.plain.metadata()
     }
 
@@ -228,7 +112,7 @@ impl ParquetRows {
     }
 
     /// A column of the file as it would be loaded.
-    fn column_schema(&self, column: usize) -> SqlResult<ColumnSchema> {
+    pub(crate) fn column_schema(&self, column: usize) -> SqlResult<ColumnSchema> {
         let field = self.plain.schema().field(column);
         let descriptor = self.metadata().file_metadata().schema_descr();
         let root = descriptor.root_schema().get_fields().get(column);
@@ -242,37 +126,39 @@ impl ParquetRows {
         Ok(ColumnSchema::new(field.name(), data_type, field.is_nullable()))
     }
 
-    /// Finds the file's column for each declared one; by place, if that is allowed, where no name is found.
-    fn find_columns(&mut self, declared: &[ColumnSchema], by_place: bool) -> SqlResult<()> {
-        let fields = self.plain.schema().fields();
-        let find = |it: &ColumnSchema| {
-            let exact = fields.iter().position(|field| *field.name() == it.name);
-            exact.or_else(|| {
-                fields
-                    .iter()
-                    .position(|field| field.name().to_lowercase() == it.name.to_lowercase())
-            })
-        };
-        let found: Vec<Option<usize>> = declared.iter().map(find).collect();
-        if by_place && found.iter().all(Option::is_none) && declared.len() == fields.len() {
+    /// Finds the file's column for each declared one; by place where no name is found.
+    fn find_columns(&mut self, declared: &[ColumnSchema]) -> SqlResult<()> {
+        let found: Vec<Option<usize>> = declared.iter().map(|it| self.place_of(&it.name)).collect();
+        let count = self.plain.schema().fields().len();
+        if found.iter().all(Option::is_none) && declared.len() == count {
             return Ok(());
         }
-        let missing = found.iter().position(Option::is_none);
-        if let Some(missing) = missing {
-            let names: Vec<&str> = fields.iter().map(|it| it.name().as_str()).collect();
-            let message = format!(
-                "file {} has no column \"{}\"",
-                self.path.display(),
-                declared[missing].name
-            );
-            return Err(SqlError::new(SqlState::UNDEFINED_COLUMN, message)
-                .with_hint(format!("its columns are {}", names.join(", "))));
+        if let Some(missing) = found.iter().position(Option::is_none) {
+            return Err(self.has_no_column(&declared[missing].name));
         }
         self.columns = found.into_iter().flatten().collect();
         Ok(())
     }
 
-    fn group_rows(&self, group: usize) -> usize {
+    /// The column of a name, whatever its case where none has it as it is written.
+    pub(crate) fn place_of(&self, name: &str) -> Option<usize> {
+        let fields = self.plain.schema().fields();
+        let exact = fields.iter().position(|it| it.name() == name);
+        exact.or_else(|| {
+            fields.iter().position(|it| it.name().to_lowercase() == name.to_lowercase())
+        })
+    }
+
+    /// 42703.
+    pub(crate) fn has_no_column(&self, name: &str) -> SqlError {
+        let fields = self.plain.schema().fields();
+        let names: Vec<&str> = fields.iter().map(|it| it.name().as_str()).collect();
+        let message = format!("file {} has no column \"{name}\"", self.path.display());
+        SqlError::new(SqlState::UNDEFINED_COLUMN, message)
+            .with_hint(format!("its columns are {}", names.join(", ")))
+    }
+
+    pub(crate) fn group_rows(&self, group: usize) -> usize {
         self.metadata().row_group(group).num_rows().max(0) as usize
     }
 
@@ -285,13 +171,31 @@ impl ParquetRows {
         self.metadata().row_group(group).columns().get(leaf)
     }
 
+    /// A column of a row group, by its place in the file.
+    pub(crate) fn read_group(
+        &self,
+        group: usize,
+        column: usize,
+        schema: &ColumnSchema,
+        check: Check<'_>,
+    ) -> SqlResult<Vec<Piece>> {
+        if self.group_rows(group) == 0 {
+            return Ok(Vec::new());
+        }
+        // The decoder may panic on bytes that no writer makes; for the user that is a corrupt file as any other.
+        guard(|| self.decode(group, column, schema, check)).unwrap_or_else(|what| {
+            let place = format!("row group {group}, column \"{}\"", schema.name);
+            Err(corrupt(&self.path, &place, &what))
+        })
+    }
+
     /// Decodes a column of a row group.
     fn decode(
         &self,
         group: usize,
         column: usize,
         schema: &ColumnSchema,
-        context: &BuildContext<'_>,
+        check: Check<'_>,
     ) -> SqlResult<Vec<Piece>> {
         let rows = self.group_rows(group);
         let place = || format!("row group {group}, column \"{}\"", schema.name);
@@ -313,7 +217,7 @@ impl ParquetRows {
             .map_err(|error| failed(&error))?;
         let mut pieces = Vec::new();
         for batch in reader {
-            context.check_cancelled()?;
+            check()?;
             let batch = batch.map_err(|error| failed(&error))?;
             let piece = piece_of(batch.column(0), schema).map_err(|error| {
                 let message =
@@ -333,11 +237,11 @@ impl ParquetRows {
 
 impl RowSource for ParquetRows {
     fn chunks(&self) -> usize {
-        self.groups.len()
+        self.metadata().num_row_groups()
     }
 
     fn rows(&self, chunk: usize) -> usize {
-        self.group_rows(self.groups[chunk])
+        self.group_rows(chunk)
     }
 
     fn read(
@@ -347,15 +251,7 @@ impl RowSource for ParquetRows {
         schema: &ColumnSchema,
         context: &BuildContext<'_>,
     ) -> SqlResult<Vec<Piece>> {
-        if self.rows(chunk) == 0 {
-            return Ok(Vec::new());
-        }
-        let group = self.groups[chunk];
-        // The decoder may panic on bytes that no writer makes; for the user that is a corrupt file as any other.
-        guard(|| self.decode(group, self.columns[column], schema, context)).unwrap_or_else(|what| {
-            let place = format!("row group {group}, column \"{}\"", schema.name);
-            Err(corrupt(&self.path, &place, &what))
-        })
+        self.read_group(chunk, self.columns[column], schema, &|| context.check_cancelled())
     }
 }
 

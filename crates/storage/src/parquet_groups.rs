@@ -1,6 +1,6 @@
-//! The row groups of Parquet files that a query may want rows of, as the statistics of their columns tell.
+//! The row groups of Parquet files that may have rows that a scan wants, as the statistics of their columns tell.
 //!
-//! - Invariant: a group is left out only where each of its rows is outside of the bounds of every read. What statistics do not
+//! - Invariant: a group is left out only where each of its rows is outside of bounds. What statistics do not
 //!   tell exactly (floats, where NaN is none of them; the old fields, which knew no order of texts) leaves nothing out.
 
 use std::ops::Bound;
@@ -9,7 +9,7 @@ use ::parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use ::parquet::arrow::arrow_reader::statistics::StatisticsConverter;
 use ::parquet::basic::Type as PhysicalType;
 use arrow_array::ArrayRef;
-use types::{DataType, SqlResult, Value};
+use types::{ColumnId, DataType, Value};
 
 use crate::ColumnSchema;
 use crate::build::piece_of;
@@ -17,59 +17,15 @@ use crate::encode::is_outside;
 use crate::regular::guard;
 use crate::word::value_of_int;
 
-/// What all rows that a read of a table wants have in one column.
+/// What all rows that a scan wants have in one column.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ColumnBounds {
-    /// The name of the column.
-    pub column: String,
+    /// The column.
+    pub column: ColumnId,
     /// No value is below it, and NULL is none of them.
     pub low: Bound<Value>,
     /// No value is above it.
     pub high: Bound<Value>,
-}
-
-/// The rows that a query may want of a table: those within all bounds of one of its reads.
-#[derive(Clone, PartialEq, Debug)]
-pub struct WantedRows {
-    /// The reads.
-    pub reads: Vec<Vec<ColumnBounds>>,
-}
-
-impl WantedRows {
-    /// All rows.
-    pub fn all() -> Self {
-        Self { reads: vec![Vec::new()] }
-    }
-
-    /// None: the columns alone.
-    pub fn none() -> Self {
-        Self { reads: Vec::new() }
-    }
-
-    /// The row groups of a file that may have such rows. `columns` are the file's for those of `schema`.
-    pub(crate) fn groups(
-        &self,
-        schema: &[ColumnSchema],
-        columns: &[usize],
-        file: &ArrowReaderMetadata,
-    ) -> SqlResult<Vec<usize>> {
-        let mut kept = vec![false; file.metadata().num_row_groups()];
-        for read in &self.reads {
-            let mut of_read = vec![true; kept.len()];
-            for bounds in read {
-                let Some(place) = schema.iter().position(|it| it.name == bounds.column) else {
-                    continue;
-                };
-                // A panic of the decoder of statistics says nothing of the rows.
-                let found = guard(|| groups_within(bounds, &schema[place], columns[place], file));
-                if let Ok(Some(found)) = found {
-                    of_read.iter_mut().zip(found).for_each(|(own, it)| *own &= it);
-                }
-            }
-            kept.iter_mut().zip(of_read).for_each(|(kept, it)| *kept |= it);
-        }
-        Ok((0..kept.len()).filter(|it| kept[*it]).collect())
-    }
 }
 
 /// Whether the order of a type is that of the statistics.
@@ -82,8 +38,18 @@ fn is_told(data_type: DataType) -> bool {
         )
 }
 
-/// Which row groups may have values of a column within bounds; `None` where that is not known.
-fn groups_within(
+/// Which row groups may have values of a column within bounds; `None` where that is not known. `column` is the file's.
+pub(crate) fn groups_within(
+    bounds: &ColumnBounds,
+    schema: &ColumnSchema,
+    column: usize,
+    file: &ArrowReaderMetadata,
+) -> Option<Vec<bool>> {
+    // A panic of the decoder of statistics says nothing of the rows.
+    guard(|| told_within(bounds, schema, column, file)).ok().flatten()
+}
+
+fn told_within(
     bounds: &ColumnBounds,
     schema: &ColumnSchema,
     column: usize,

@@ -2,13 +2,16 @@
 
 use memory::Segment;
 use stdx::sync::Arc;
-use types::{ColumnId, ColumnInfo, SqlError, SqlResult, SqlState, TableId, TableInfo, Value};
+use types::{
+    ColumnId, ColumnInfo, ColumnStatistics, DataType, SqlError, SqlResult, SqlState, TableId,
+    TableInfo, Value,
+};
 
 use crate::domain::{Shared, domain, heap_of, plain_domain};
 use crate::part::{Part, Replica};
 use crate::{
     BLOCK_ROWS, BuildContext, Column, ColumnSchema, DenseKey, Dictionary, Encoding, ItemTraffic,
-    Partitioning, Preference, Rules, TableDesign,
+    Partitioning, Preference, RowStream, Rules, TableDesign,
 };
 
 /// An immutable table; an append makes a new one.
@@ -28,6 +31,8 @@ pub struct Table {
     pub(crate) rules: Arc<Rules>,
     /// What was read of it, shared with the table that it was moved from.
     pub(crate) traffic: Arc<ItemTraffic>,
+    /// What makes its rows, where it holds none itself.
+    pub(crate) stream: Option<Arc<dyn RowStream>>,
 }
 
 /// A segment of a table, and what it is of it.
@@ -64,7 +69,23 @@ impl Table {
             design,
             rules: Arc::default(),
             traffic,
+            stream: None,
         }
+    }
+
+    /// A table whose rows nobody keeps: a stream makes them for each scan. It lives as long as a statement.
+    pub fn streamed(
+        name: &str,
+        schema: &[ColumnSchema],
+        stream: Arc<dyn RowStream>,
+        context: &BuildContext<'_>,
+    ) -> SqlResult<Self> {
+        Ok(Self { stream: Some(stream), ..Self::empty(name, schema, context)? })
+    }
+
+    /// What makes its rows, where it holds none itself.
+    pub fn stream(&self) -> Option<&Arc<dyn RowStream>> {
+        self.stream.as_ref()
     }
 
     /// A table of parts with these columns.
@@ -99,7 +120,8 @@ impl Table {
         }
         let (id, rules) = (TableId(0), Arc::default());
         let traffic = Arc::new(ItemTraffic::new(parts.len(), columns.len()));
-        Ok(Self { id, name: name.into(), columns, rows, parts, design, rules, traffic })
+        let (name, stream) = (name.into(), None);
+        Ok(Self { id, name, columns, rows, parts, design, rules, traffic, stream })
     }
 
     /// Its rows, without those that have gone.
@@ -235,11 +257,23 @@ impl Table {
     /// The table as the planner sees it.
     pub fn info(&self) -> TableInfo {
         let mut columns = self.column_infos();
+        if let Some(stream) = &self.stream {
+            let rows = stream.expected_rows();
+            columns.iter_mut().for_each(|it| it.statistics = guessed(it, rows));
+            return TableInfo {
+                id: self.id,
+                name: self.name.clone(),
+                columns,
+                rows,
+                is_guess: true,
+            };
+        }
         for (place, column) in columns.iter_mut().enumerate() {
             column.numbers_rows = self.dense_key(ColumnId(place as u16)).is_some();
             column.scan_bytes = self.parts.iter().map(|it| it.columns[place].scan_bytes()).sum();
         }
-        TableInfo { id: self.id, name: self.name.clone(), columns, rows: self.rows }
+        let (name, rows, is_guess) = (self.name.clone(), self.rows, false);
+        TableInfo { id: self.id, name, columns, rows, is_guess }
     }
 
     /// Bytes of all its columns, with copies.
@@ -356,12 +390,30 @@ impl Table {
         let (id, name, design) = (self.id, self.name.clone(), self.design.clone());
         let (rules, traffic) = (self.rules.clone(), self.traffic.clone());
         let rows = parts.iter().map(|it| it.live_rows() as u64).sum();
-        Self { id, name, columns, rows, parts, design, rules, traffic }
+        Self { id, name, columns, rows, parts, design, rules, traffic, stream: None }
     }
 
     /// The copies of each part, for tests and views.
     pub fn replicas(&self) -> impl Iterator<Item = &Replica> {
         self.parts.iter().flat_map(|it| &it.replicas)
+    }
+}
+
+/// What is said of a column whose values nobody has seen: texts often repeat, numbers seldom.
+fn guessed(column: &ColumnInfo, rows: u64) -> ColumnStatistics {
+    let distinct = match column.data_type.stored() {
+        DataType::Boolean => 2,
+        it if it.is_text() => rows.isqrt(),
+        _ => rows / 2,
+    };
+    ColumnStatistics {
+        nulls: u64::from(column.nullable),
+        distinct: distinct.max(1),
+        distinct_exact: false,
+        min: None,
+        max: None,
+        sorted: false,
+        widened: true,
     }
 }
 

@@ -45,8 +45,9 @@ pub(crate) fn key_of_float(value: f64) -> i64 {
     bits ^ (bits >> 63) & i64::MAX
 }
 
+/// The float of an order-preserving key.
 #[inline]
-pub(crate) fn float_of_key(key: i64) -> f64 {
+pub fn float_of_key(key: i64) -> f64 {
     f64::from_bits((key ^ (key >> 63) & i64::MAX) as u64)
 }
 

@@ -19,10 +19,10 @@ use parquet::file::properties::WriterProperties;
 use stdx::sync::Arc;
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use storage::{
-    BuildContext, ColumnBounds, ColumnSchema, Progress, WantedRows, append_parquet, load_parquet,
-    load_parquet_columns, parquet_schema,
+    BuildContext, ColumnBounds, ColumnSchema, ParquetFiles, Progress, RowBlock, RowStream,
+    append_parquet, load_parquet, parquet_schema,
 };
-use types::{DataType, SqlState, Value};
+use types::{ColumnId, DataType, SqlResult, SqlState, Value};
 
 /// A file of its own for each test, gone afterwards.
 struct Scratch(PathBuf);
@@ -347,40 +347,44 @@ fn row_groups_are_left_out_where_no_row_is_wanted() {
     let style = WriterProperties::builder().set_max_row_group_row_count(Some(100)).build();
     scratch.write(&batch(&columns), style);
     let paths = [scratch.path().to_path_buf()];
-    let allocator = allocator();
-    let context = BuildContext::serial(&allocator);
-    let rows = |reads: Vec<Vec<ColumnBounds>>| {
-        let wanted = WantedRows { reads };
-        let table = load_parquet_columns(&paths, "t", (&|_| true, &wanted), &[], &context);
-        table.unwrap().0.rows()
+    let (files, unread) = ParquetFiles::open(&paths, Vec::new()).unwrap();
+    assert!(unread.is_empty());
+    let rows = |wanted: Vec<ColumnBounds>| {
+        let reader = files.begin(&[], &wanted).unwrap();
+        let mut rows = 0;
+        for step in 0..reader.steps() {
+            let count = &mut |_, block: SqlResult<&dyn RowBlock>| {
+                rows += block?.rows();
+                Ok(())
+            };
+            reader.step(step, &|| Ok(()), count).unwrap();
+        }
+        rows
     };
     let between = |column: &str, low: Value, high: Value| {
+        let column = files.schema().iter().position(|it| it.name == column).unwrap();
         let (low, high) = (Bound::Included(low), Bound::Excluded(high));
-        vec![ColumnBounds { column: column.into(), low, high }]
+        vec![ColumnBounds { column: ColumnId(column as u16), low, high }]
     };
     let int = Value::Integer;
     let hundredths = |unscaled: i128| Value::Decimal { unscaled, scale: 2 };
     let text = |it: &str| Value::Text(it.into());
-    assert_eq!(rows(vec![]), 0);
-    assert_eq!(rows(vec![vec![]]), 1000);
-    assert_eq!(rows(vec![between("i", int(250_000), int(260_000))]), 100);
-    assert_eq!(rows(vec![between("i", int(250_000), int(300_000))]), 100);
-    assert_eq!(rows(vec![between("i", int(250_000), int(301_001))]), 200);
-    assert_eq!(rows(vec![between("l", int(0), int(1))]), 100);
-    assert_eq!(rows(vec![between("n", hundredths(37 * 950), hundredths(37 * 960))]), 100);
-    assert_eq!(rows(vec![between("day", Value::Date(150), Value::Date(160))]), 100);
+    assert_eq!(rows(vec![]), 1000);
+    assert_eq!(rows(between("i", int(250_000), int(260_000))), 100);
+    assert_eq!(rows(between("i", int(250_000), int(300_000))), 100);
+    assert_eq!(rows(between("i", int(250_000), int(301_001))), 200);
+    assert_eq!(rows(between("l", int(0), int(1))), 100);
+    assert_eq!(rows(between("n", hundredths(37 * 950), hundredths(37 * 960))), 100);
+    assert_eq!(rows(between("day", Value::Date(150), Value::Date(160))), 100);
     let (begin, end) = (Value::Timestamp(150_000_450), Value::Timestamp(160_000_480));
-    assert_eq!(rows(vec![between("at", begin, end)]), 100);
-    assert_eq!(rows(vec![between("many", text("row 99"), text("row 99\u{10ffff}"))]), 200);
-    assert_eq!(rows(vec![between("few", text("value 9"), text("value A"))]), 0);
-    // Several reads, and several bounds of one.
-    let first = between("i", int(250_000), int(260_000));
-    let second = between("l", int(0), int(1));
-    assert_eq!(rows(vec![first.clone(), second.clone()]), 200);
-    assert_eq!(rows(vec![[first, second].concat()]), 0);
+    assert_eq!(rows(between("at", begin, end)), 100);
+    assert_eq!(rows(between("many", text("row 99"), text("row 99\u{10ffff}"))), 200);
+    assert_eq!(rows(between("few", text("value 9"), text("value A"))), 0);
+    // Several bounds leave what is within all of them.
+    let (first, second) = (between("i", int(250_000), int(260_000)), between("l", int(0), int(1)));
+    assert_eq!(rows([first, second].concat()), 0);
     // What is not told exactly leaves nothing out.
-    assert_eq!(rows(vec![between("d", Value::Float(-9.0), Value::Float(-8.0))]), 1000);
-    assert_eq!(rows(vec![between("b", Value::Boolean(true), Value::Boolean(false))]), 1000);
-    assert_eq!(rows(vec![between("i", text("a"), text("b"))]), 1000);
-    assert_eq!(rows(vec![between("nothing", int(0), int(1))]), 1000);
+    assert_eq!(rows(between("d", Value::Float(-9.0), Value::Float(-8.0))), 1000);
+    assert_eq!(rows(between("b", Value::Boolean(true), Value::Boolean(false))), 1000);
+    assert_eq!(rows(between("i", text("a"), text("b"))), 1000);
 }

@@ -282,6 +282,8 @@ pub struct TableInfo {
     pub columns: Vec<ColumnInfo>,
     /// Its rows.
     pub rows: u64,
+    /// Whether that is a guess, as of files that nobody has read: then nothing follows from it.
+    pub is_guess: bool,
 }
 
 impl ColumnInfo {

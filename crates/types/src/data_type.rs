@@ -6,7 +6,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use crate::interned::Interned;
-use crate::{Bits, EnumType, SqlError, SqlResult, SqlState, Whole, names};
+use crate::{Bits, EnumType, Network, SqlError, SqlResult, SqlState, Whole, names};
 
 /// The type of a column or an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -48,6 +48,8 @@ pub enum DataType {
     Uuid,
     /// A string of bits. Held as a text of their digits ([`crate::numeric::bit_text`]).
     Bits(Bits),
+    /// An address of a host or a network. Held as a text whose order is that of the addresses ([`crate::numeric::address`]).
+    Network(Network),
     /// A string of bytes. Held as a text, each byte as the character of its number ([`crate::numeric::bytes`]).
     Bytea,
     /// JSON as it was written. Held as that text, which can be shown and taken apart, but not compared ([`crate::json`]).
@@ -92,7 +94,7 @@ impl DataType {
             Self::Interval => Self::Decimal { precision: 38, scale: 0 },
             Self::Uuid | Self::Bytea | Self::Json | Self::Jsonb | Self::Numeric => Self::Text,
             Self::Array(_) | Self::Struct(_) | Self::Map(_) => Self::Text,
-            Self::Letter | Self::Bits(_) => Self::Text,
+            Self::Letter | Self::Bits(_) | Self::Network(_) => Self::Text,
             Self::Whole(it) => it.plain(),
             Self::Enum(_) => Self::Integer,
             own => own,
@@ -209,6 +211,7 @@ impl fmt::Display for DataType {
             Self::Interval => f.write_str("INTERVAL"),
             Self::Uuid => f.write_str("UUID"),
             Self::Bits(it) => write!(f, "{it}"),
+            Self::Network(it) => write!(f, "{it}"),
             Self::Bytea => f.write_str("BYTEA"),
             Self::Json => f.write_str("JSON"),
             Self::Jsonb => f.write_str("JSONB"),
@@ -252,6 +255,7 @@ macro_rules! elements {
             Whole(Whole),
             Enum(EnumType),
             Bits(Bits),
+            Network(Network),
             /// SMALLINT, in an `int2vector` of PostgreSQL's catalog: from 0 on, and written with blanks between.
             SmallIntVector,
             /// A number of the catalog in an `oidvector`.
@@ -271,6 +275,7 @@ macro_rules! elements {
                     Self::Whole(it) => DataType::Whole(it),
                     Self::Enum(it) => DataType::Enum(it),
                     Self::Bits(it) => DataType::Bits(it),
+                    Self::Network(it) => DataType::Network(it),
                     Self::SmallIntVector => DataType::SmallInt,
                     Self::OidVector => DataType::BigInt,
                 }
@@ -295,6 +300,7 @@ macro_rules! elements {
                     Self::Whole(it) => Element::Whole(it),
                     Self::Enum(it) => Element::Enum(it),
                     Self::Bits(it) => Element::Bits(it),
+                    Self::Network(it) => Element::Network(it),
                     Self::Null | Self::Array(_) => return None,
                 }))
             }

@@ -28,6 +28,14 @@ impl SqlError {
         self
     }
 
+    /// A row that a CHECK of its table is false of.
+    pub fn broken_check(table: &str, check: &str) -> Self {
+        let own = names::bare(table);
+        let message =
+            format!("new row for relation \"{own}\" violates check constraint \"{check}\"");
+        Self::new(SqlState::CHECK_VIOLATION, message).of_constraint(table, check)
+    }
+
     /// A value that a CHECK of a domain has not.
     pub fn outside_domain(domain: &str, constraint: &str) -> Self {
         let message =

@@ -47,8 +47,7 @@ impl<'a> Binder<'a> {
             }
             let used: Vec<&Expr> =
                 [argument].into_iter().chain(&given.filter).chain(&left_out).collect();
-            let owner = self.owner(&used);
-            self.check_aggregate(owner, whole)?;
+            let owner = self.owner(&used, whole)?;
             return self.of_intervals(function, argument, given.filter.as_ref(), owner, whole);
         }
         let of_arrays = self.is_of_rows(call)
@@ -56,9 +55,8 @@ impl<'a> Binder<'a> {
         let aggregate = self.aggregate_of(function, name, given, whole)?;
         let name = by_value(name, aggregate.argument.as_ref());
         let used: Vec<&Expr> = aggregate.expressions().chain(&left_out).collect();
-        let owner = self.owner(&used);
+        let owner = self.owner(&used, whole)?;
         debug_assert_eq!(self.level().clause, before);
-        self.check_aggregate(owner, whole)?;
         let value = self.call_of_level(owner, aggregate);
         match function {
             // Wherever nothing is counted, none is.

@@ -69,6 +69,9 @@ impl<'a> Binder<'a> {
         if let Some(result) = self.with_dates(operator, &left, &right, whole)? {
             return Ok(result);
         }
+        if let Some(result) = self.with_networks(operator.sql(), &left, &right, whole)? {
+            return Ok(result);
+        }
         let (a, b) = (left.data_type, right.data_type);
         // A constant of unknown type is one of the other operand's.
         let (a, b) = match (a, b) {

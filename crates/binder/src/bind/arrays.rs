@@ -338,6 +338,9 @@ impl<'a> Binder<'a> {
         if let Some(of_json) = self.jsonb_operator(&left, &right, sign, whole) {
             return of_json;
         }
+        if let Some(found) = self.with_networks(sign, &left, &right, whole)? {
+            return Ok(found);
+        }
         let (a, b) = (left.data_type, right.data_type);
         if functions::resolve(function, &[a, b]).is_err() {
             return Err(super::comparison::no_operator(sign, a, b, whole));

@@ -364,6 +364,7 @@ impl<'a> Binder<'a> {
             Ok(done) => return Ok(done),
             Err(arguments) => arguments,
         };
+        let (function, arguments) = self.of_networks(function, arguments)?;
         let types: Vec<DataType> = arguments.iter().map(|it| it.data_type).collect();
         let constants: Vec<Option<Value>> =
             arguments.iter().map(|it| constant(it).cloned()).collect();

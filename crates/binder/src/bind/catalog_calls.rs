@@ -42,10 +42,25 @@ fn asks_for_right(name: &str, arguments: usize) -> bool {
         | "has_any_column_privilege"
         | "has_schema_privilege"
         | "has_database_privilege"
+        | "has_type_privilege"
+        | "has_function_privilege"
         | "pg_has_role" => matches!(arguments, 2 | 3),
         "has_column_privilege" => matches!(arguments, 3 | 4),
         _ => false,
     }
+}
+
+/// Whether a role may use a type or a function of some number, which everybody may.
+fn used_by_everybody(name: &str, object: &Expr, whole: &ast::Expr) -> SqlResult<Expr> {
+    if !object.data_type.plain().is_integer() {
+        let message = format!("only constants and numbers are looked up by {name}()");
+        return Err(at(SqlError::unsupported(message), whole));
+    }
+    let is_null = plan::build::unary(plan::UnaryOperator::IsNull, object.clone());
+    let branches = vec![(is_null, truth(Value::Null))];
+    let otherwise = Some(Box::new(truth(Value::Boolean(true))));
+    let kind = ExprKind::Case { branches, otherwise };
+    Ok(Expr { kind, data_type: DataType::Boolean })
 }
 
 impl<'a> Binder<'a> {
@@ -72,10 +87,7 @@ impl<'a> Binder<'a> {
                 | "pg_ts_template_is_visible"
                 | "pg_collation_is_visible",
                 1,
-            ) => {
-                self.leave_out(arguments);
-                Some(Ok(truth(Value::Boolean(true))))
-            }
+            ) => Some(Ok(self.constant_truth(true, arguments))),
             _ if asks_for_right(name, arguments.len()) => {
                 Some(self.privilege(name, arguments, whole))
             }
@@ -85,7 +97,7 @@ impl<'a> Binder<'a> {
             ("to_regclass" | "to_regtype" | "to_regnamespace" | "to_regrole" | "to_regproc", 1) => {
                 Some(self.number_of_name(&name[3..], arguments, whole))
             }
-            ("pg_relation_is_publishable", 1) => Some(Ok(self.untrue(arguments))),
+            ("pg_relation_is_publishable", 1) => Some(Ok(self.constant_truth(false, arguments))),
             ("pg_table_size" | "pg_total_relation_size" | "pg_relation_size", 1 | 2) => {
                 let bytes = self.told_of_relation("pg_table_size", arguments, whole);
                 Some(bytes.map(|it| fold_cast(it, DataType::BigInt)))
@@ -120,10 +132,10 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// False, whatever it is asked of.
-    fn untrue(&mut self, arguments: Vec<Expr>) -> Expr {
+    /// The same, whatever it is asked of.
+    fn constant_truth(&mut self, is_true: bool, arguments: Vec<Expr>) -> Expr {
         self.leave_out(arguments);
-        truth(Value::Boolean(false))
+        truth(Value::Boolean(is_true))
     }
 
     /// Whether a role has a right: a constant, or told of the numbers of all objects.
@@ -137,6 +149,10 @@ impl<'a> Binder<'a> {
         let of_column = name == "has_column_privilege";
         let last = arguments.len() - 1;
         let place = if of_column { last - 2 } else { last - 1 };
+        let of_everybody = matches!(name, "has_type_privilege" | "has_function_privilege");
+        if of_everybody && constant(&arguments[place]).is_none() {
+            return used_by_everybody(name, &arguments[place], whole);
+        }
         let text = |it: &Expr| match constant(it) {
             Some(Value::Text(it)) => Some(it.to_string()),
             _ => None,

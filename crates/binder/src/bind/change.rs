@@ -435,11 +435,11 @@ impl<'a> Binder<'a> {
         let (rel, shown) = self.as_stored(rel, &target, &row);
         let rows = NewRows { rel, row, shown };
         if let Some(or) = insert.or {
-            let rows = self.as_fitting(rows, &target);
+            let rows = self.as_fitting(rows, &target)?;
             return self.or_else(insert, or, named, rows);
         }
         if let Some(ast::OnInsert::OnConflict(on)) = &insert.on {
-            let rows = self.as_fitting(rows, &target);
+            let rows = self.as_fitting(rows, &target)?;
             return self.on_conflict(insert, on, named, rows);
         }
         let NewRows { rel, row, shown } = rows;
@@ -640,6 +640,17 @@ impl<'a> Binder<'a> {
         target: &Target,
         row: &[Attr],
     ) -> SqlResult<(Rel, Vec<(RowCheck, OutputColumn)>)> {
+        let (rel, columns) = self.checks_of_table(rel, target, row)?;
+        self.asked_by_views(rel, target, row, columns)
+    }
+
+    /// Adds the truth of each CHECK constraint of the table.
+    pub(super) fn checks_of_table(
+        &mut self,
+        rel: Rel,
+        target: &Target,
+        row: &[Attr],
+    ) -> SqlResult<(Rel, Vec<(RowCheck, OutputColumn)>)> {
         let rules = self.rules;
         let (mut made, mut columns) = (Vec::new(), Vec::new());
         let mut rel = rel;
@@ -654,7 +665,7 @@ impl<'a> Binder<'a> {
             made.push((attr, truth));
             columns.push((check.clone(), OutputColumn { name: "check".to_owned(), attr }));
         }
-        self.asked_by_views(mapped(rel, made), target, row, columns)
+        Ok((mapped(rel, made), columns))
     }
 }
 

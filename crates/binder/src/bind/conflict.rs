@@ -4,11 +4,12 @@ use plan::build::{compare, unary};
 use plan::relation::{Attr, JoinRel, Rel, RelJoin};
 use plan::{BinaryOperator, Expr, ExprKind, Function, UnaryOperator};
 use sqlparser::ast::{self, ConflictTarget, OnConflictAction};
-use types::{DataType, Privileges, SqlError, SqlResult, SqlState, UniqueKey};
+use types::{DataType, Privileges, SqlError, SqlResult, SqlState, UniqueKey, Value};
 
 use super::change::{ChangeKind, Changed, NewRows, Target};
 use super::change_rules::{KeyOfRow, named};
 use super::coercion::{fold_cast, nested_call};
+use super::domain_rules::RowCheck;
 use super::errors::{Name, at};
 use super::level::{Clause, Level};
 use super::scope::{Frame, Relation, is_named};
@@ -169,20 +170,44 @@ impl<'a> Binder<'a> {
         Ok(changed.with_checks(checks).with_keys(self, keys, &shown))
     }
 
-    /// The columns of a new row as they are read back, whose texts are refused here where they are too long for their column: whether the
-    /// table has a row of their key is asked before they are stored.
-    pub(super) fn as_fitting(&mut self, rows: NewRows, target: &Target) -> NewRows {
+    /// The columns of a new row as they are read back, of which all is asked here that a row must be: whether the table has a row
+    /// of their key is asked before they are stored, and rows that are left out must be right as well.
+    ///
+    /// Errors at run time: 22001 for a text too long for its column, 23502 for NULL where there is none, 23514 for a CHECK that is false.
+    pub(super) fn as_fitting(&mut self, rows: NewRows, target: &Target) -> SqlResult<NewRows> {
         let NewRows { rel, row, mut shown } = rows;
-        let mut made = Vec::new();
+        let (mut made, mut asked) = (Vec::new(), Vec::new());
         for ((attr, given), column) in shown.iter_mut().zip(&row).zip(&target.table.columns) {
             let data_type = column.data_type;
             if *attr != *given && matches!(data_type, DataType::Char(_) | DataType::Varchar(_)) {
                 let fitting = nested_call(Function::NestedFit, self.column_expr(*given), data_type);
                 *attr = self.attribute(data_type, true);
                 made.push((*attr, fitting));
+                // True, but only once the text is made.
+                let test = |operator| unary(operator, self.column_expr(*attr));
+                asked.push(either(test(UnaryOperator::IsNull), test(UnaryOperator::IsNotNull)));
             }
         }
-        NewRows { rel: mapped(rel, made), row, shown }
+        let text = |it: &str| Expr::literal(Value::Text(it.into()), DataType::Text);
+        let none = || Expr::literal(Value::Null, DataType::Text);
+        let table = text(&target.table.name);
+        for (attr, column) in shown.iter().zip(&target.table.columns) {
+            if !column.nullable && self.attributes[*attr].nullable {
+                let is_null = unary(UnaryOperator::IsNull, self.column_expr(*attr));
+                asked.push(unless(is_null, [table.clone(), text(&column.name), none()]));
+            }
+        }
+        let (mut rel, checks) = self.checks_of_table(mapped(rel, made), target, &shown)?;
+        for (check, column) in &checks {
+            if let RowCheck::Table(name) = check {
+                let is_false = unary(UnaryOperator::IsFalse, self.column_expr(column.attr));
+                asked.push(unless(is_false, [table.clone(), none(), text(name)]));
+            }
+        }
+        if !asked.is_empty() {
+            rel = rel.filtered(asked);
+        }
+        Ok(NewRows { rel, row, shown })
     }
 
     /// A column as a part of a key: values that are equal may be held otherwise.
@@ -314,6 +339,15 @@ fn no_arbiter() -> SqlError {
 
 fn joined(kind: RelJoin, left: Rel, right: Rel, on: Vec<Expr>) -> Rel {
     Rel::Join(Box::new(JoinRel { residual: on, ..JoinRel::new(kind, left, right) }))
+}
+
+/// True, but an error where something holds of a row, about a table, a column of it, or a CHECK.
+fn unless(wrong: Expr, about: [Expr; 3]) -> Expr {
+    let data_type = DataType::Boolean;
+    let kind = ExprKind::Call { function: Function::RaiseRow, arguments: about.to_vec() };
+    let raised = Expr { kind, data_type };
+    let otherwise = Some(Box::new(Expr::literal(Value::Boolean(true), data_type)));
+    Expr { kind: ExprKind::Case { branches: vec![(wrong, raised)], otherwise }, data_type }
 }
 
 fn either(left: Expr, right: Expr) -> Expr {

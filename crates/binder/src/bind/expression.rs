@@ -272,6 +272,9 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
         let bound = self.expr(operand)?;
+        if function == Function::BitwiseNot && matches!(bound.data_type, DataType::Network(_)) {
+            return self.invoke(Function::InetNot, vec![bound], whole);
+        }
         let is_bits =
             function == Function::BitwiseNot && matches!(bound.data_type, DataType::Bits(_));
         if !bound.data_type.is_numeric() && bound.data_type != DataType::Null && !is_bits {

@@ -155,9 +155,10 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// Whether the session writes values of a type otherwise than JSON does.
+    /// Whether values of a type are written otherwise than a cast to a text makes them: by the session, or always, as addresses are.
     pub(super) fn is_styled(&self, of: DataType) -> bool {
-        self.environment.session.zone().styles().shows(of)
+        matches!(of.element().unwrap_or(of), DataType::Network(_))
+            || self.environment.session.zone().styles().shows(of)
     }
 
     /// An array as JSON, with something between its elements.
@@ -500,7 +501,10 @@ impl<'a> Binder<'a> {
                 let message = "key value must be scalar, not array, composite, or json";
                 Err(SqlError::new(SqlState::INVALID_PARAMETER, message))
             }
-            _ => Ok(fold_cast(key.clone(), DataType::Text)),
+            _ => {
+                let shown = self.as_shown(key.clone())?;
+                Ok(fold_cast(shown, DataType::Text))
+            }
         }
     }
 

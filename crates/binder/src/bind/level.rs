@@ -241,8 +241,10 @@ impl Binder<'_> {
         self.level().attach(right, kind);
     }
 
-    /// The level that an aggregate of these arguments belongs to: the innermost whose columns they use.
-    pub(super) fn owner(&self, arguments: &[&Expr]) -> usize {
+    /// The level that an aggregate of these arguments belongs to: the innermost whose columns or aggregates they use.
+    ///
+    /// Errors: 42803 where none may stand in the clause of that level, or one of them is of that level, too.
+    pub(super) fn owner(&self, arguments: &[&Expr], node: &impl Spanned) -> SqlResult<usize> {
         let mut used = plan::relation::AttrSet::of_all(arguments);
         // A subquery in an argument uses what it is made of.
         let mut rel = self.levels.last().map(|it| &it.input);
@@ -255,22 +257,16 @@ impl Binder<'_> {
             }
             rel = Some(&apply.left);
         }
+        let uses = |level: &Level| used.iter().any(|it| level.offers(it));
         let innermost = self.levels.len() - 1;
-        if used.is_empty() {
-            return innermost;
-        }
-        let uses = |level: &Level| used.iter().any(|it| level.frame.contains(it));
-        self.levels.iter().rposition(uses).unwrap_or(innermost)
-    }
-
-    /// An error when aggregates may not stand in the clause of a level.
-    pub(super) fn check_aggregate(&self, level: usize, node: &impl Spanned) -> SqlResult<()> {
-        let clause = self.levels[level].clause;
-        if clause.is_over_groups() {
-            return Ok(());
-        }
-        let message = match clause {
-            Clause::Aggregate => "aggregate function calls cannot be nested".to_owned(),
+        let owner = self.levels.iter().rposition(uses).unwrap_or(innermost);
+        let level = &self.levels[owner];
+        let is_nested = level.calls.iter().any(|it| used.contains(it.0));
+        let message = match level.clause {
+            clause if clause.is_over_groups() && !is_nested => return Ok(owner),
+            clause if is_nested || clause == Clause::Aggregate => {
+                "aggregate function calls cannot be nested".to_owned()
+            }
             other => format!("aggregate functions are not allowed in {}", other.name()),
         };
         Err(at(SqlError::new(SqlState::GROUPING_ERROR, message), node))

@@ -66,6 +66,7 @@ mod maps;
 mod merge;
 mod named_arguments;
 mod names;
+mod networks;
 mod noting;
 mod number_ranges;
 mod order;

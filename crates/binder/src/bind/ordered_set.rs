@@ -129,8 +129,7 @@ impl<'a> Binder<'a> {
         }
         let used: Vec<&Expr> =
             pairs.iter().map(|it| &it.0.expr).chain(&filter).chain(&left_out).collect();
-        let owner = self.owner(&used);
-        self.check_aggregate(owner, whole)?;
+        let owner = self.owner(&used, whole)?;
         self.place_of(name, owner, &pairs, filter.as_ref(), whole)
     }
 

@@ -99,7 +99,7 @@ impl<'a> Binder<'a> {
             index: None,
         };
         let columns = columns.iter().map(column).collect();
-        Arc::new(TableInfo { id, name: name.to_owned(), columns, rows: ROWS })
+        Arc::new(TableInfo { id, name: name.to_owned(), columns, rows: ROWS, is_guess: true })
     }
 
     /// The term that is not recursive, with names and types of its columns. `types`: those that they shall have.

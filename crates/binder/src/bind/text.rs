@@ -165,6 +165,12 @@ impl<'a> Binder<'a> {
             Sign::PGBitwiseShiftLeft => self.of_bits(Function::ShiftLeft, left, right, whole),
             Sign::PGBitwiseShiftRight => self.of_bits(Function::ShiftRight, left, right, whole),
             Sign::Overlaps => self.overlaps(left, right, whole),
+            Sign::Custom(sign) if matches!(&**sign, "<<=" | ">>=") => {
+                let (left, right) = self.operands(left, right)?;
+                let (a, b) = (left.data_type, right.data_type);
+                let found = self.with_networks(sign, &left, &right, whole)?;
+                found.ok_or_else(|| no_operator(sign, a, b, whole))
+            }
             Sign::PGStartsWith => {
                 let arguments = vec![self.expr(left)?, self.expr(right)?];
                 self.invoke(Function::StartsWith, arguments, whole)
@@ -193,6 +199,16 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
         let mut both = [self.expr(left)?, self.expr(right)?];
+        let sign = match function {
+            Function::BitwiseAnd => "&",
+            Function::BitwiseOr => "|",
+            Function::ShiftLeft => "<<",
+            Function::ShiftRight => ">>",
+            _ => "#",
+        };
+        if let Some(found) = self.with_networks(sign, &both[0], &both[1], whole)? {
+            return Ok(found);
+        }
         let types = [both[1].data_type, both[0].data_type];
         for (side, other) in both.iter_mut().zip(types) {
             let is_shift = matches!(function, Function::ShiftLeft | Function::ShiftRight);

@@ -81,7 +81,8 @@ fn finished(
 ) -> SqlResult<(State, PipelineReport)> {
     let control = &context.control;
     let PipelineMorsels { rows_in, local, remote, accesses, failed, .. } = body;
-    check_outcome(&job, failed.into_inner(), &control.cancel)?;
+    let failed = failed.into_inner().map(|it| ready.lowered.source.fault().unwrap_or(it));
+    check_outcome(&job, failed, &control.cancel)?;
     let started = context.machine.now();
     let workspace = &ready.workspace;
     let _entered = workspace.enter(None);

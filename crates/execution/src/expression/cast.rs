@@ -4,7 +4,7 @@
 use types::numeric::datetime::{self, DAY};
 use types::numeric::errors::{cannot_cast, date_beyond_timestamp};
 use types::numeric::{float, format, spelling};
-use types::{Bits, DataType, SqlResult, Value, Zone};
+use types::{Bits, DataType, Network, SqlResult, Value, Zone};
 
 use super::by_value::converted;
 use super::characters::{characters, trim_blanks};
@@ -39,6 +39,7 @@ pub(super) fn cast_in(operand: Node, to: DataType, zone: Option<&Zone>) -> SqlRe
         (DataType::Bits(from), DataType::Bits(of)) if is_as_long(from, of) => {
             operand.relabelled(to)
         }
+        (DataType::Network(_), DataType::Network(Network::Inet)) => operand.relabelled(to),
         (from, to) if is_held_apart(from) || is_held_apart(to) => converted(operand, to, zone)?,
         (DataType::Char(length), DataType::Bpchar) => padded(operand, length),
         // The blanks at its end go first.

@@ -10,6 +10,7 @@ mod ahead;
 #[cfg(test)]
 mod cutoff_tests;
 pub mod decode;
+mod held;
 mod home;
 pub mod index;
 mod later_keys;
@@ -24,8 +25,10 @@ pub mod predicate;
 mod predicate_of;
 pub mod repeated;
 mod residual;
+pub mod streamed;
 #[cfg(test)]
 mod tests;
+mod wanted;
 
 use std::ops::Range;
 

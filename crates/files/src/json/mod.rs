@@ -5,9 +5,10 @@
 //! the pieces are read by all.
 //!
 //! Reading order: `layout` (how values stand), `pieces` (cutting), `shape` (what values are of), `sniff`, `value` (as values of a type),
-//! `reader`.
+//! `reader`, `parts` (who reads which).
 
 mod layout;
+mod parts;
 mod pieces;
 mod reader;
 mod shape;
@@ -17,5 +18,6 @@ mod tests;
 mod value;
 
 pub use layout::Layout;
-pub use reader::{JsonFormat, read_json};
+pub use parts::{JsonReader, read_json};
+pub use reader::JsonFormat;
 pub use sniff::{JsonFound, JsonKnown, sniff_json};

@@ -1,7 +1,7 @@
 //! A file of values that do not stand on lines of their own, cut where values have ended.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use types::{SqlError, SqlResult, SqlState};
 
@@ -41,10 +41,8 @@ struct Scanned {
 }
 
 /// Cuts a file.
-pub(super) struct Pieces<'a> {
-    origin: Origin<'a>,
-    path: &'a Path,
-    file: usize,
+pub(super) struct Pieces {
+    path: PathBuf,
     stream: Box<dyn Read + Send>,
     is_array: bool,
     size: usize,
@@ -59,10 +57,10 @@ pub(super) struct Pieces<'a> {
     is_ended: bool,
 }
 
-impl<'a> Pieces<'a> {
+impl Pieces {
     /// Opens a file, to be cut into pieces of at least some bytes.
     pub(super) fn open(
-        (origin, path, file): (Origin<'a>, &'a Path, usize),
+        path: &Path,
         layout: Layout,
         compression: Option<Compression>,
         size: usize,
@@ -70,9 +68,7 @@ impl<'a> Pieces<'a> {
         let compression = compression.unwrap_or_else(|| Compression::of_name(path));
         let stream = input::begin(path, compression, Encoding::Utf8, 0)?.stream();
         Ok(Self {
-            origin,
-            path,
-            file,
+            path: path.to_path_buf(),
             stream,
             is_array: layout == Layout::Array,
             size,
@@ -118,8 +114,9 @@ impl<'a> Pieces<'a> {
                 return Ok(Some(self.piece(bytes, false)));
             }
             if self.bytes.len() > RECORD_MAX {
-                let name = self.origin.name(self.file);
-                let message = format!("a value of {name} is over 256 MiB (line {})", self.line);
+                let name = self.path.display();
+                let message =
+                    format!("a value of file {name} is over 256 MiB (line {})", self.line);
                 return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message));
             }
         }
@@ -129,7 +126,7 @@ impl<'a> Pieces<'a> {
     fn read(&mut self) -> SqlResult<bool> {
         let mut step = Read::take(&mut *self.stream, self.size as u64);
         let read = step.read_to_end(&mut self.bytes);
-        let read = read.map_err(|error| read_failed(self.path, &error))?;
+        let read = read.map_err(|error| read_failed(&self.path, &error))?;
         Ok(read == self.size)
     }
 
@@ -184,7 +181,8 @@ impl<'a> Pieces<'a> {
 
     fn wrong(&self, what: &str, at: usize) -> SqlError {
         let line = self.line + lines(&self.bytes[..at.min(self.bytes.len())]);
-        let place = RecordPlace { origin: self.origin, file: self.file, line, text: "" };
+        let origin = Origin::Files(std::slice::from_ref(&self.path));
+        let place = RecordPlace { origin, file: 0, line, text: "" };
         Fault::malformed(format!("malformed JSON: {what}")).at(place)
     }
 }

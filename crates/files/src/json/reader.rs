@@ -1,22 +1,18 @@
 //! Values of files into columns.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 
-use storage::BuildContext;
-use storage::parallel::try_map;
 use types::json::{Lexer, Token, each_member, skip, string_of, unexpected};
 use types::{SqlError, SqlResult, SqlState, Zone};
 
 use super::layout::Layout;
-use super::pieces::{Piece, Pieces};
+use super::pieces::Piece;
 use super::value::{self, How};
-use crate::blocks::{BLOCK_MAX, BLOCK_MIN, Blocks, Chunk, Source};
-use crate::dialect::Quoting;
+use crate::blocks::Chunk;
 use crate::fault::{Fault, Origin, RecordPlace, invalid_bytes};
 use crate::growing::Growing;
-use crate::input::{Compression, Encoding};
-use crate::rows::{OnError, Part, Rows, valid_text};
+use crate::input::Compression;
+use crate::rows::{OnError, Part, valid_text};
 use crate::text_column::Columns;
 
 /// How files of JSON are read.
@@ -38,45 +34,6 @@ pub struct JsonFormat {
     pub zone: Zone,
 }
 
-/// Reads files of JSON.
-///
-/// # Errors
-/// 22P04 for what is no JSON, 22021 for bytes that are no text; for values those of a cast from text; 23502; 58P01, 58030 and
-/// XX001 for files that cannot be read.
-pub fn read_json(
-    paths: &[PathBuf],
-    columns: &Columns,
-    format: &JsonFormat,
-    context: &BuildContext<'_>,
-) -> SqlResult<Rows> {
-    read_in(paths, columns, format, context, None)
-}
-
-/// [`read_json`] in blocks of some size.
-pub(super) fn read_in(
-    paths: &[PathBuf],
-    columns: &Columns,
-    format: &JsonFormat,
-    context: &BuildContext<'_>,
-    block: Option<usize>,
-) -> SqlResult<Rows> {
-    let mut rows = Rows::default();
-    let mut first = 0;
-    while first < paths.len() {
-        let layout = format.layouts[first];
-        let is_other = |it: &Layout| layout != Layout::Lines || *it != Layout::Lines;
-        let count = 1 + format.layouts[first + 1..].iter().take_while(|it| !is_other(it)).count();
-        let files = &paths[first..first + count];
-        let reader = Reader::new((Origin::Files(files), first), columns, format);
-        match layout {
-            Layout::Lines => reader.lines(files, context, block, &mut rows)?,
-            _ => reader.pieces(&files[0], layout, context, block, &mut rows)?,
-        }
-        first += count;
-    }
-    Ok(rows)
-}
-
 /// What is no JSON (22P04), with the reason.
 pub(super) fn malformed(error: SqlError) -> Fault {
     if error.state != SqlState::INVALID_TEXT {
@@ -86,7 +43,7 @@ pub(super) fn malformed(error: SqlError) -> Fault {
     Fault::malformed(format!("malformed JSON: {}", reason.trim_end_matches('.')))
 }
 
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     origin: Origin<'a>,
     /// The number of the first of its files among all.
     first: usize,
@@ -116,7 +73,7 @@ struct Reading {
 }
 
 impl<'a> Reader<'a> {
-    fn new(
+    pub(super) fn new(
         (origin, first): (Origin<'a>, usize),
         columns: &'a Columns,
         format: &'a JsonFormat,
@@ -125,79 +82,8 @@ impl<'a> Reader<'a> {
         Self { origin, first, columns, format, by_name }
     }
 
-    fn lines(
-        &self,
-        files: &[PathBuf],
-        context: &BuildContext<'_>,
-        block: Option<usize>,
-        rows: &mut Rows,
-    ) -> SqlResult<()> {
-        let source = Source {
-            paths: files,
-            compression: self.format.compression,
-            encoding: Encoding::Utf8,
-            skip: 0,
-            quoting: Quoting::None,
-        };
-        let mut blocks = Blocks::new(source, *context, block);
-        while let Some(wave) = blocks.wave()? {
-            let read = |index: usize| self.chunk(&wave.chunk(index));
-            for part in try_map(context.parallel, wave.len(), read)? {
-                rows.add(part, self.format.on_error, &mut None)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn pieces(
-        &self,
-        path: &Path,
-        layout: Layout,
-        context: &BuildContext<'_>,
-        block: Option<usize>,
-        rows: &mut Rows,
-    ) -> SqlResult<()> {
-        let size = std::fs::metadata(path).map_or(0, |it| it.len());
-        let width = context.parallel.width().max(1);
-        let share = (size / (4 * width) as u64) as usize;
-        let block = block.unwrap_or(share.clamp(BLOCK_MIN, BLOCK_MAX));
-        let file = (self.origin, path, 0);
-        let mut pieces = Pieces::open(file, layout, self.format.compression, block)?;
-        let mut read = 0;
-        loop {
-            if (context.cancelled)() {
-                return Err(SqlError::new(SqlState::QUERY_CANCELED, "the load was cancelled"));
-            }
-            let mut wave = Vec::new();
-            // What is wrong with the pieces before is told first.
-            let mut ended = Ok(());
-            while wave.len() < 2 * width {
-                match pieces.next() {
-                    Ok(Some(it)) => wave.push(it),
-                    Ok(None) => break,
-                    Err(error) => {
-                        ended = Err(error);
-                        break;
-                    }
-                }
-            }
-            let is_array = layout == Layout::Array;
-            let parts =
-                try_map(context.parallel, wave.len(), |index| self.piece(&wave[index], is_array))?;
-            for part in parts {
-                rows.add(part, self.format.on_error, &mut None)?;
-            }
-            ended?;
-            if wave.is_empty() {
-                return Ok(());
-            }
-            read += wave.iter().map(|it| it.bytes.len() as u64).sum::<u64>();
-            context.progress.advance(read.min(size), size.max(1));
-        }
-    }
-
     /// Reads whole lines, each with a value.
-    fn chunk(&self, chunk: &Chunk<'_>) -> SqlResult<Part> {
+    pub(super) fn chunk(&self, chunk: &Chunk<'_>) -> SqlResult<Part> {
         let mut reading = self.reading()?;
         let (mut line, mut failed) = (chunk.line, None);
         for bytes in chunk.parts.into_iter().filter(|it| !it.is_empty()) {
@@ -261,7 +147,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads values that stand one behind the other.
-    fn piece(&self, piece: &Piece, is_array: bool) -> SqlResult<Part> {
+    pub(super) fn piece(&self, piece: &Piece, is_array: bool) -> SqlResult<Part> {
         let mut reading = self.reading()?;
         let text = Text::new(&piece.bytes, 0, piece.line, b'\n');
         let mut lexer = Lexer::new(text.text);

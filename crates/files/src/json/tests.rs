@@ -10,7 +10,7 @@ use stdx::Prng;
 use storage::{BuildContext, Parallel};
 use types::{DataType, SqlError, SqlResult, Zone};
 
-use super::reader::read_in;
+use super::parts::read_in;
 use super::*;
 use crate::rows::OnError;
 use crate::text_column::TextColumn;

@@ -113,6 +113,10 @@ fn bytes_of_any_kind_are_read_alike_in_blocks_of_any_size() {
                 "t".repeat(prng.below(4) as usize)
             };
             text.extend_from_slice(format!("{},{b}{line_end}", prng.below(2000)).as_bytes());
+            if prng.below(16) == 0 {
+                // The end of a file in PostgreSQL's text format, whatever comes behind it.
+                text.extend_from_slice(format!("\\.{line_end}").as_bytes());
+            }
         }
         for _ in 0..prng.below(3) {
             let at = prng.below(text.len() as u64 + 1) as usize;
@@ -147,4 +151,16 @@ fn bytes_of_any_kind_are_read_alike_in_blocks_of_any_size() {
     }
     let _ = std::fs::remove_file(&path);
     assert!(rows > 10_000 && errors > 1000, "{rows} rows, {errors} errors");
+}
+
+#[test]
+fn what_is_behind_the_mark_of_an_end_is_not_read() {
+    let path = std::env::temp_dir().join(format!("files-ended-{}", std::process::id()));
+    std::fs::write(&path, "1,a\n\\.\nwrong,\n2,b,3\n").unwrap();
+    let format = formats().into_iter().find(|it| it.dialect.quoting == Quoting::Backslash).unwrap();
+    for (width, block) in (1..4).flat_map(|width| (1..30).map(move |block| (width, block))) {
+        let (rows, _) = read(&path, &format, width, block).unwrap();
+        assert_eq!(rows, ["1 \"a\"", "1 \"a\""], "both files have one row: {width} {block}");
+    }
+    std::fs::remove_file(&path).unwrap();
 }

@@ -98,8 +98,10 @@ impl Check<'_> {
         };
         let is_known = self.found.damages.is_empty();
         progress.begin("reading the tables", manifest.tables.len() as u64);
-        let (team, listener) =
-            (self.session.load_team(&CancelToken::new()), LoadProgress::new(&NoProgress, "tables"));
+        let (team, listener) = (
+            self.session.load_team(&CancelToken::new()),
+            LoadProgress::new(&NoProgress as &dyn Progress, "tables"),
+        );
         let (stop, design) = (|| false, TableDesign::default());
         let own = self.session.database.session();
         let context = own.build_context(&team, &listener, &stop, &design);

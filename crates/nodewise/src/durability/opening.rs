@@ -81,7 +81,8 @@ impl Database {
         progress: &dyn Progress,
     ) -> SqlResult<(Lsn, Written, Vec<PartFile>)> {
         let (session, cancel) = (self.session(), CancelToken::new());
-        let (team, silent) = (session.load_team(&cancel), LoadProgress::new(&NoProgress, "tables"));
+        let (team, silent) =
+            (session.load_team(&cancel), LoadProgress::new(&NoProgress as &dyn Progress, "tables"));
         let (stop, design) = (|| false, TableDesign::default());
         let context = session.build_context(&team, &silent, &stop, &design);
         checkpoint::read(folder, (&self.catalog, self.loading), &context, progress)

@@ -48,7 +48,10 @@ impl Session {
             Deed::Create { table, .. } => table.design(topology)?,
             _ => storage::TableDesign::default(),
         };
-        let (team, progress) = (self.load_team(&cancel), LoadProgress::new(&NoProgress, &name));
+        let (team, progress) = (
+            self.load_team(&cancel),
+            LoadProgress::new(&NoProgress as &dyn crate::Progress, &name),
+        );
         let context = self.build_context(&team, &progress, &|| false, &design);
         // A transaction may have broken keys before it kept them.
         let context = storage::BuildContext { broken: &storage::EverythingPutOff, ..context };

@@ -6,7 +6,7 @@ use ::types::SqlResult;
 use arrow_array::RecordBatch;
 use functions::Volatility;
 
-use super::shared::{none, number as cell};
+use super::shared::{none, number as cell, unquoted};
 use super::{made_functions, oids};
 use crate::Session;
 use crate::views::{Cell, ViewBuilder};
@@ -109,6 +109,13 @@ pub(super) fn functions(session: &Session) -> SqlResult<RecordBatch> {
 pub(super) fn number(session: &Session, name: &str) -> Option<i64> {
     let made = made_functions::all(session).into_iter().find(|it| it.name == name);
     made.map(|it| it.oid).or_else(|| all().iter().find(|it| it.name == name).map(oid))
+}
+
+/// The number of a function by what calls it, perhaps with its arguments.
+pub(super) fn number_called(session: &Session, name: &str) -> Option<i64> {
+    let name = name.trim();
+    let name = name.strip_prefix("pg_catalog.").unwrap_or(name);
+    number(session, &unquoted(name.split('(').next().unwrap_or(name)))
 }
 
 /// The names of functions by their numbers.

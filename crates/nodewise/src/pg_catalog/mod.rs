@@ -43,7 +43,7 @@ pub const CATALOG: &str = names::CATALOG;
 pub const INFORMATION: &str = names::INFORMATION;
 
 /// Views of `pg_catalog` with rows.
-const NAMES: [&str; 33] = [
+const NAMES: [&str; 34] = [
     "pg_am",
     "pg_attrdef",
     "pg_attribute",
@@ -68,6 +68,7 @@ const NAMES: [&str; 33] = [
     "pg_proc",
     "pg_roles",
     "pg_sequence",
+    "pg_sequences",
     "pg_settings",
     "pg_shadow",
     "pg_stat_activity",
@@ -141,6 +142,7 @@ pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<
         "pg_opclass" => types::operator_classes(),
         "pg_proc" => functions::functions(session),
         "pg_sequence" => relations::sequences(session),
+        "pg_sequences" => relations::sequences_by_name(session),
         "pg_settings" => shared::settings(session),
         "pg_stat_statements" => statements::statements(session),
         "pg_tables" => relations::tables(session),

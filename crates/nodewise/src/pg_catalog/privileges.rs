@@ -40,11 +40,86 @@ pub(super) fn asked(
         [user, object, right] => (object, right, Some(user)),
         _ => return None,
     };
+    if let Some(of) = OfEverybody::named(function) {
+        let told = of.answer(session, (user, object), right);
+        return Some(told.map(|it| (it.map_or(Value::Null, Value::Boolean), DataType::Boolean)));
+    }
     let told = match right {
         Value::Text(right) => answer(session, function, (user, object), right),
         _ => Ok(None),
     };
     Some(told.map(|it| (it.map_or(Value::Null, Value::Boolean), DataType::Boolean)))
+}
+
+/// What everybody may use, as long as it is there.
+#[derive(Clone, Copy, PartialEq)]
+enum OfEverybody {
+    Type,
+    Function,
+}
+
+impl OfEverybody {
+    fn named(function: &str) -> Option<Self> {
+        match function {
+            "has_type_privilege" => Some(Self::Type),
+            "has_function_privilege" => Some(Self::Function),
+            _ => None,
+        }
+    }
+
+    /// Whether a role has a right to it; to grant it is for superusers. Errors: 42704 and 42883 where it is not there, 22023 for
+    /// other rights.
+    fn answer(
+        self,
+        session: &Session,
+        (user, object): (Option<&Value>, &Value),
+        rights: &Value,
+    ) -> SqlResult<Option<bool>> {
+        let Some(own) = authority(session, user)? else { return Ok(None) };
+        let Value::Text(rights) = rights else { return Ok(None) };
+        let word = match self {
+            Self::Type => "USAGE",
+            Self::Function => "EXECUTE",
+        };
+        let mut has = false;
+        for right in rights.split(',').map(str::trim) {
+            has |= match right.to_ascii_uppercase().strip_prefix(word).map(str::trim) {
+                Some("") => true,
+                Some("WITH GRANT OPTION") => own.is_superuser(),
+                _ => {
+                    let message = format!("unrecognized privilege type: \"{right}\"");
+                    return Err(SqlError::new(SqlState::INVALID_PARAMETER, message));
+                }
+            };
+        }
+        let is_there = match object {
+            Value::Integer(number) => self.has_number(session, *number),
+            Value::Text(name) if self.has_name(session, name) => true,
+            Value::Text(name) => {
+                let (what, state) = match self {
+                    Self::Type => ("type", SqlState::UNDEFINED_OBJECT),
+                    Self::Function => ("function", SqlState::UNDEFINED_FUNCTION),
+                };
+                return Err(SqlError::new(state, format!("{what} \"{name}\" does not exist")));
+            }
+            _ => false,
+        };
+        Ok(is_there.then_some(has))
+    }
+
+    fn has_number(self, session: &Session, number: i64) -> bool {
+        match self {
+            Self::Type => super::types::all_names(session).iter().any(|it| it.0 == number),
+            Self::Function => super::functions::names(session).iter().any(|it| it.0 == number),
+        }
+    }
+
+    fn has_name(self, session: &Session, name: &str) -> bool {
+        match self {
+            Self::Type => super::types::number_of(session, name.trim()).is_some(),
+            Self::Function => super::functions::number_called(session, name).is_some(),
+        }
+    }
 }
 
 fn answer(

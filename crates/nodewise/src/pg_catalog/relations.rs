@@ -16,7 +16,7 @@ use crate::Session;
 use crate::constraints;
 use crate::pg_types::wire_type;
 use crate::search_path::SearchPath;
-use crate::views::ViewBuilder;
+use crate::views::{ViewBuilder, Viewer};
 
 /// A name as it is written in SQL: quoted where it has to be.
 pub(super) fn quoted(name: &str) -> String {
@@ -129,6 +129,42 @@ pub(super) fn sequences(session: &Session) -> SqlResult<RecordBatch> {
             number(of.min),
             (of.cache).into(),
             of.cycles.into(),
+        ]);
+    }
+    view.finish()
+}
+
+/// The view `pg_sequences`: the last number is NULL until one was given out, and for who may not read it.
+pub(super) fn sequences_by_name(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&[
+        ("schemaname", 't'),
+        ("sequencename", 't'),
+        ("sequenceowner", 't'),
+        ("data_type", 't'),
+        ("start_value", 'i'),
+        ("min_value", 'i'),
+        ("max_value", 'i'),
+        ("increment_by", 'i'),
+        ("cycle", 'b'),
+        ("cache_size", 'i'),
+        ("last_value", 'i'),
+    ]);
+    for sequence in session.snapshot().sequences() {
+        let (of, position) = (&sequence.definition, sequence.counter.lock().position);
+        let is_seen = position.is_called && session.reads_sequence(&sequence.name);
+        let (schema, name) = names::split(&sequence.name);
+        view.row([
+            schema.into(),
+            name.into(),
+            Shown::of_relation(session, &sequence.name).owner_name(session),
+            type_name(of.data_type).into(),
+            of.start.into(),
+            of.min.into(),
+            of.max.into(),
+            of.increment.into(),
+            of.cycles.into(),
+            of.cache.into(),
+            is_seen.then_some(position.number).into(),
         ]);
     }
     view.finish()

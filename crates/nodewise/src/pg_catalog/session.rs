@@ -7,7 +7,7 @@ use super::descriptions;
 use super::indexes;
 use super::oids;
 use super::relations;
-use super::shared::{schemas, version};
+use super::shared::{schemas, unquoted, version};
 use crate::Session;
 
 /// The value of a function that the session tells; `None` of one that it does not know.
@@ -150,9 +150,7 @@ pub(crate) fn relation_number(session: &Session, kind: &str, name: &str) -> Opti
         return schemas(session).into_iter().find(|it| it.0 == wanted).map(|it| it.1);
     }
     if kind == "regproc" {
-        let name = name.strip_prefix("pg_catalog.").unwrap_or(name);
-        let name = name.split('(').next().unwrap_or(name);
-        return super::functions::number(session, &unquoted(name));
+        return super::functions::number_called(session, name);
     }
     if kind == "regrole" {
         let role = session.rights_snapshot().role(&unquoted(name))?;
@@ -172,12 +170,4 @@ pub(crate) fn relation_number(session: &Session, kind: &str, name: &str) -> Opti
     let wanted = of_system.iter().find(|it| schema.as_deref().unwrap_or(super::CATALOG) == **it)?;
     place(wanted)
         .map(|(of, place)| oids::view(if of == super::CATALOG.len() { place } else { 500 + place }))
-}
-
-/// A name as it was written.
-fn unquoted(name: &str) -> String {
-    match name.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
-        Some(inner) => inner.replace("\"\"", "\""),
-        None => name.to_lowercase(),
-    }
 }

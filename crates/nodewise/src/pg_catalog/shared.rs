@@ -194,3 +194,11 @@ pub(super) fn version() -> String {
         std::env::consts::ARCH
     )
 }
+
+/// A name as it was written.
+pub(super) fn unquoted(name: &str) -> String {
+    match name.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
+        Some(inner) => inner.replace("\"\"", "\""),
+        None => name.to_lowercase(),
+    }
+}

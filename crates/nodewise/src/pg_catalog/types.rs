@@ -42,9 +42,11 @@ pub(super) const TYPES: &[PgType] = &[
     pg_type((26, "oid", 4), "N", "oid", "oid"),
     pg_type((30, "oidvector", -1), "A", "oidvector", "oidvector"),
     pg_type((114, "json", -1), "U", "json_", "json"),
+    pg_type((650, "cidr", -1), "I", "cidr_", "cidr"),
     pg_type((700, "float4", 4), "N", "float4", "real"),
     pg_type((701, "float8", 8), "N", "float8", "double precision"),
     pg_type((705, "unknown", -2), "X", "unknown", "unknown"),
+    pg_type((869, "inet", -1), "I", "inet_", "inet"),
     pg_type((1042, "bpchar", -1), "S", "bpchar", "character"),
     pg_type((1043, "varchar", -1), "S", "varchar", "character varying"),
     pg_type((1082, "date", 4), "D", "date_", "date"),
@@ -116,7 +118,7 @@ pub(super) fn types(session: &Session) -> SqlResult<RecordBatch> {
         let by_value = (1..=8).contains(&it.length);
         let preferred = matches!(
             it.name,
-            "bool" | "text" | "float8" | "oid" | "timestamptz" | "interval" | "varbit"
+            "bool" | "text" | "float8" | "oid" | "timestamptz" | "interval" | "varbit" | "inet"
         );
         // Their binary functions have an underscore before the verb in any case.
         let base = it.functions.trim_end_matches('_');

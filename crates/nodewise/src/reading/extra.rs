@@ -2,16 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::{Field, Schema};
 use binder::FileOption;
-use files::{constant, narrowest_type};
-use stdx::sync::Arc;
+use files::narrowest_type;
 use storage::ColumnSchema;
-use types::{DataType, SqlError, SqlResult, SqlState, UnreadColumn};
+use types::{DataType, SqlError, SqlResult, SqlState};
 
 use super::csv_options::filename;
-use super::tables::unread;
 use super::values::boolean;
 
 /// A folder of NULL.
@@ -50,15 +46,6 @@ pub(super) fn extra_options(
         }
     }
     Ok((name, hive))
-}
-
-/// Those columns that are wanted, and the others, which cannot be used.
-pub(super) fn divided<'a>(
-    columns: &'a [ExtraColumn],
-    wanted: &dyn Fn(&str) -> bool,
-) -> (Vec<&'a ExtraColumn>, Vec<UnreadColumn>) {
-    let (taken, others): (Vec<_>, Vec<_>) = columns.iter().partition(|it| wanted(&it.name));
-    (taken, others.into_iter().map(|it| unread(&it.name)).collect())
 }
 
 /// The columns of some files, without those that the files have themselves.
@@ -125,27 +112,6 @@ fn decoded(text: &str) -> String {
         }
     }
     String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
-}
-
-/// The rows of a file with its columns of one value.
-pub(crate) fn with_extra(
-    batch: RecordBatch,
-    file: usize,
-    columns: &[&ExtraColumn],
-) -> SqlResult<RecordBatch> {
-    if columns.is_empty() {
-        return Ok(batch);
-    }
-    let rows = batch.num_rows();
-    let mut arrays: Vec<ArrayRef> = batch.columns().to_vec();
-    let mut fields: Vec<Arc<Field>> = batch.schema().fields().iter().cloned().collect();
-    for column in columns {
-        let array = constant(column.values[file].as_deref(), column.data_type, rows)?;
-        fields.push(Arc::new(Field::new(&column.name, array.data_type().clone(), true)));
-        arrays.push(array);
-    }
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
-        .map_err(|error| SqlError::internal(format!("rows of a file are malformed: {error}")))
 }
 
 #[cfg(test)]

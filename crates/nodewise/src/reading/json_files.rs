@@ -2,29 +2,35 @@
 
 use std::path::PathBuf;
 
-use files::{JsonFormat, JsonFound, OnError, Rows, TextColumn, read_json, sniff_json};
-use storage::{BuildContext, ColumnSchema, Table};
-use types::{SqlError, SqlResult, SqlState, UnreadColumn};
+use files::{JsonFormat, JsonFound, JsonReader, OnError, TextColumn, sniff_json};
+use storage::{ColumnBounds, ColumnSchema, RowReader, RowStream};
+use types::{ColumnId, DataType, SqlError, SqlResult, SqlState};
 
-use super::extra::{ExtraColumn, divided, extra_columns, with_extra};
+use super::extra::{ExtraColumn, extra_columns};
 use super::json_options::JsonOptions;
-use super::tables::{text_table, unread};
+use super::parts_rows::{Advice, PartsRows, Where, rows_of};
 
 /// Files of JSON that are one table.
+#[derive(Debug)]
 pub(crate) struct JsonFiles {
     paths: Vec<PathBuf>,
     options: JsonOptions,
     found: JsonFound,
     extra: Vec<ExtraColumn>,
+    workers: usize,
 }
 
 impl JsonFiles {
-    /// Looks at files.
-    pub(crate) fn open(paths: Vec<PathBuf>, options: JsonOptions) -> SqlResult<Self> {
+    /// Looks at files, which so many workers will read.
+    pub(crate) fn open(
+        paths: Vec<PathBuf>,
+        options: JsonOptions,
+        workers: usize,
+    ) -> SqlResult<Self> {
         let found = sniff_json(&paths, &options.known)?;
         let own: Vec<String> = found.columns.iter().map(|it| it.0.clone()).collect();
         let extra = extra_columns(&paths, &own, options.filename.as_deref(), options.hive);
-        Ok(Self { paths, options, found, extra })
+        Ok(Self { paths, options, found, extra, workers })
     }
 
     /// All columns.
@@ -34,27 +40,9 @@ impl JsonFiles {
         self.found.columns.iter().map(column).chain(extra).collect()
     }
 
-    /// A table of those columns that are wanted; and the others, which cannot be used.
-    pub(crate) fn load(
-        &self,
-        name: &str,
-        wanted: &dyn Fn(&str) -> bool,
-        context: &BuildContext<'_>,
-    ) -> SqlResult<(Table, Vec<UnreadColumn>)> {
-        let (mut schema, mut unread_columns, mut columns) = (Vec::new(), Vec::new(), Vec::new());
-        for (name, data_type) in &self.found.columns {
-            let wanted = wanted(name);
-            columns.push(TextColumn { wanted, ..TextColumn::new(name.clone(), *data_type) });
-            match wanted {
-                true => schema.push(ColumnSchema::new(name.clone(), *data_type, true)),
-                false => unread_columns.push(unread(name)),
-            }
-        }
-        let (extra, not_read) = divided(&self.extra, wanted);
-        unread_columns.extend(not_read);
-        schema.extend(extra.iter().map(|it| it.schema()));
+    fn format(&self) -> JsonFormat {
         let known = &self.options.known;
-        let format = JsonFormat {
+        JsonFormat {
             layouts: self.found.layouts.clone(),
             is_records: self.found.is_records,
             is_closed: known.columns.is_none(),
@@ -62,28 +50,44 @@ impl JsonFiles {
             on_error: OnError::Stop,
             is_lenient: known.is_lenient,
             zone: self.options.zone.clone(),
-        };
-        let rows = read_json(&self.paths, &columns, &format, context);
-        let Rows { batches, files, .. } = rows.map_err(|it| self.advised(it))?;
-        let batches = batches.into_iter().zip(files);
-        let batches = batches.map(|(batch, file)| with_extra(batch, file, &extra));
-        let batches = batches.collect::<SqlResult<_>>()?;
-        Ok((text_table(name, schema, batches, context)?, unread_columns))
+        }
     }
 
     /// What can be done about a value that does not fit what was found.
-    fn advised(&self, error: SqlError) -> SqlError {
-        let is_key = error.message.starts_with("unknown key");
-        let is_malformed = error.state == SqlState::BAD_FILE_FORMAT && !is_key;
-        if self.options.known.columns.is_some()
-            || is_malformed
-            || !error.state.is_data_exception() && !is_key
-        {
-            return error;
-        }
-        error.with_hint(
-            "columns and types were found in the first values: read_json('..', sample_size = -1) looks at all, columns = {..} \
-             says them, union_by_name = true looks into all files, ignore_errors = true makes what does not fit NULL",
-        )
+    fn advice(&self) -> Advice {
+        let are_told = self.options.known.columns.is_some();
+        Box::new(move |error: SqlError| {
+            let is_key = error.message.starts_with("unknown key");
+            let is_malformed = error.state == SqlState::BAD_FILE_FORMAT && !is_key;
+            if are_told || is_malformed || !error.state.is_data_exception() && !is_key {
+                return error;
+            }
+            error.with_hint(
+                "columns and types were found in the first values: read_json('..', sample_size = -1) looks at all, columns = {..} \
+                 says them, union_by_name = true looks into all files, ignore_errors = true makes what does not fit NULL",
+            )
+        })
+    }
+}
+
+impl RowStream for JsonFiles {
+    fn expected_rows(&self) -> u64 {
+        // Each value has its name beside it.
+        rows_of(&self.paths, 3 * self.found.columns.len())
+    }
+
+    fn begin(&self, columns: &[ColumnId], _: &[ColumnBounds]) -> SqlResult<Box<dyn RowReader>> {
+        let wanted = |place: usize| columns.iter().any(|it| it.index() == place);
+        let column = |(place, (name, of)): (usize, &(String, DataType))| TextColumn {
+            wanted: wanted(place),
+            ..TextColumn::new(name.clone(), *of)
+        };
+        let all: Vec<TextColumn> = self.found.columns.iter().enumerate().map(column).collect();
+        let before = |it: usize| all[..it].iter().filter(|it| it.wanted).count();
+        let places = Where::of(columns, all.len(), before);
+        let mut rows = PartsRows::new(columns, &self.schema(), self.advice());
+        let reader = JsonReader::new(&self.paths, all, self.format(), self.workers);
+        rows.add(Box::new(reader), places, &self.extra, 0)?;
+        Ok(Box::new(rows))
     }
 }

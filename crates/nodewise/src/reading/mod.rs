@@ -1,6 +1,6 @@
 //! Files in the place of tables: what a query names, and what COPY reads.
 //!
-//! Reading order: `kind` (which format), `csv_options`, `copy_options`, `copy_json`, `json_options`, `extra`, `tables`, `parquet_files`, `json_files`, `arrow_files`, `opened` (schema and rows), `wanted_rows`.
+//! Reading order: `kind` (which format), `csv_options`, `copy_options`, `copy_json`, `json_options`, `extra`, `parts_rows` (what makes rows), `text_files`, `json_files`, `arrow_files`, `parquet_files`, `watched`, `opened`, `tables`.
 
 mod arrow_files;
 mod copy_json;
@@ -12,9 +12,11 @@ mod json_options;
 mod kind;
 mod opened;
 mod parquet_files;
+mod parts_rows;
 mod tables;
+mod text_files;
 mod values;
-mod wanted_rows;
+mod watched;
 
 pub(crate) use copy_json::CopyJson;
 pub(crate) use copy_options::{AskedOfRows, CopyHeader, CopyText, Direction, Verbosity};
@@ -23,4 +25,3 @@ pub(crate) use kind::{FileKind, is_tbl};
 pub(crate) use opened::Opened;
 pub(crate) use tables::text_table;
 pub(crate) use values::is_on;
-pub(crate) use wanted_rows::wanted_rows;

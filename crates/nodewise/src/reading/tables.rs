@@ -1,14 +1,8 @@
 //! Tables of rows of files.
 
-use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, RecordBatch};
 use storage::{BuildContext, ColumnSchema, NoProgress, Table, TableBuilder};
-use types::{SqlError, SqlResult, UnreadColumn};
-
-/// The answer of a column that is not read.
-pub(super) fn unread(name: &str) -> UnreadColumn {
-    let error = SqlError::internal(format!("column {name:?} of a file was not read"));
-    UnreadColumn { name: name.to_owned(), error }
-}
+use types::{SqlError, SqlResult};
 
 /// A table of rows of files.
 pub(crate) fn text_table(
@@ -22,4 +16,10 @@ pub(crate) fn text_table(
         builder.push(order as u64, batch)?;
     }
     builder.finish(&BuildContext { progress: &NoProgress, ..*context })
+}
+
+/// Columns of equal length.
+pub(super) fn batch(columns: Vec<(&str, ArrayRef)>) -> SqlResult<RecordBatch> {
+    RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|it| (it.0, it.1, true)))
+        .map_err(|error| SqlError::internal(format!("rows are malformed: {error}")))
 }

@@ -22,7 +22,7 @@ fn day(text: &str) -> i32 {
 /// `name type distinct [min max]`, one column a line.
 fn table(id: u32, name: &str, rows: u64, columns: &str) -> TableInfo {
     let columns = columns.trim().lines().map(|line| column(line, rows)).collect();
-    TableInfo { id: TableId(id), name: name.to_owned(), columns, rows }
+    TableInfo { id: TableId(id), name: name.to_owned(), columns, rows, is_guess: false }
 }
 
 fn column(line: &str, rows: u64) -> ColumnInfo {

@@ -48,7 +48,13 @@ impl Declared {
         let mut tables = self.0.write();
         let id = TableId::from_index(tables.len());
         let columns = columns.map(column).collect();
-        tables.push(Arc::new(TableInfo { id, name: name.to_owned(), columns, rows: 0 }));
+        tables.push(Arc::new(TableInfo {
+            id,
+            name: name.to_owned(),
+            columns,
+            rows: 0,
+            is_guess: false,
+        }));
     }
 }
 

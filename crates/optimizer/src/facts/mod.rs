@@ -176,7 +176,7 @@ pub fn equality_chains(left: DataType, right: DataType) -> bool {
         DataType::Enum(_) => 17,
         DataType::Numeric => 18,
         DataType::TimeTz => 19,
-        DataType::Bits(_) => 20,
+        DataType::Bits(_) | DataType::Network(_) => 20,
     };
     kind(left) == kind(right)
 }

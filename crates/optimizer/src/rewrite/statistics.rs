@@ -27,7 +27,7 @@ pub(super) fn known_row(input: &Rel, aggregates: &[(Attr, Aggregate)]) -> Option
 }
 
 fn known(scan: &ScanRel, aggregate: &Aggregate) -> Option<Value> {
-    if aggregate.filter.is_some() {
+    if aggregate.filter.is_some() || scan.table.is_guess {
         return None;
     }
     let count = |it: u64| Some(Value::Integer(i64::try_from(it).ok()?));

@@ -32,7 +32,13 @@ impl Tables {
         let id = self.0.len() as u32;
         let columns = (0..output.len()).map(|place| column(place, rows)).collect();
         let count = rows.len() as u64;
-        let table = TableInfo { id: TableId(id), name: format!("t{id}"), columns, rows: count };
+        let table = TableInfo {
+            id: TableId(id),
+            name: format!("t{id}"),
+            columns,
+            rows: count,
+            is_guess: false,
+        };
         self.0.insert(id, rows.clone());
         let (table, filters) = (Arc::new(table), Vec::new());
         Rel::Scan(ScanRel { table, base: output[0], filters, rows: count as f64 })

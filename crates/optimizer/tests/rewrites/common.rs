@@ -40,8 +40,13 @@ impl Builder {
         });
         let columns = infos.collect();
         self.tables += 1;
-        let table =
-            Arc::new(TableInfo { id: TableId(self.tables), name: "t".to_owned(), columns, rows });
+        let table = Arc::new(TableInfo {
+            id: TableId(self.tables),
+            name: "t".to_owned(),
+            columns,
+            rows,
+            is_guess: false,
+        });
         (Rel::Scan(ScanRel { table, base, filters: Vec::new(), rows: rows as f64 }), base)
     }
 

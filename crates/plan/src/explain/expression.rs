@@ -153,7 +153,9 @@ fn literal(value: &Value, of: DataType) -> String {
         return text;
     }
     let shown = match of {
-        DataType::Array(_) | DataType::Enum(_) => numeric::cast(value, of, DataType::Text).ok(),
+        DataType::Array(_) | DataType::Enum(_) | DataType::Network(_) => {
+            numeric::cast(value, of, DataType::Text).ok()
+        }
         _ => None,
     };
     shown.as_ref().unwrap_or(value).to_string()

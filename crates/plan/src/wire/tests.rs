@@ -99,7 +99,13 @@ fn query() -> Query {
         numbers_rows: false,
         index: Some("i".into()),
     };
-    let table = TableInfo { id: TableId(3), name: "t".to_owned(), columns: vec![column], rows: 9 };
+    let table = TableInfo {
+        id: TableId(3),
+        name: "t".to_owned(),
+        columns: vec![column],
+        rows: 9,
+        is_guess: false,
+    };
     let filters = functions();
     let scan = Rel::Scan(ScanRel { table: Arc::new(table), base: 0, filters, rows: f64::NAN });
     let output = vec![("c".to_owned(), 0)];

@@ -6,6 +6,7 @@ use arrow_array::{Array, StringArray};
 use arrow_buffer::{NullBuffer, ScalarBuffer};
 
 /// Neighbouring rows of a column.
+#[derive(Clone)]
 pub(crate) struct Piece {
     pub(crate) rows: usize,
     pub(crate) values: PieceValues,
@@ -13,6 +14,7 @@ pub(crate) struct Piece {
     pub(crate) nulls: Option<NullBuffer>,
 }
 
+#[derive(Clone)]
 pub(crate) enum PieceValues {
     /// Stored integers or float keys; what stands at a NULL is arbitrary.
     Int {
@@ -111,8 +113,9 @@ impl Piece {
     }
 }
 
-/// The bytes of a text.
-pub(super) fn text_bytes(texts: &StringArray, row: usize) -> &[u8] {
+/// The bytes of a text of an array, whatever stands at a NULL.
+#[inline]
+pub fn text_bytes(texts: &StringArray, row: usize) -> &[u8] {
     let offsets = texts.value_offsets();
     &texts.value_data()[offsets[row] as usize..offsets[row + 1] as usize]
 }

@@ -281,7 +281,8 @@ impl Head {
         };
         let built = parts.iter().enumerate().all(indexed);
         let design = self.design;
-        let table = Table { id, name, columns, rows, parts, design, rules, traffic };
+        let stream = None;
+        let table = Table { id, name, columns, rows, parts, design, rules, traffic, stream };
         match built {
             true => Ok(table),
             // An index may have come or gone since the file of a part was written.

@@ -1,7 +1,7 @@
 //! Values, types and statistics as records.
 
 use types::structs::{Field, StructType};
-use types::{Bits, ColumnStatistics, DataType, EnumType, SqlResult, Value, Whole};
+use types::{Bits, ColumnStatistics, DataType, EnumType, Network, SqlResult, Value, Whole};
 
 use super::medium::damaged;
 use super::record::Record;
@@ -71,6 +71,7 @@ pub(super) fn type_record(data_type: DataType) -> Record {
                 None => kind,
             }
         }
+        DataType::Network(it) => kind(it.name()),
         DataType::Bytea => kind("bytea"),
         DataType::Json => kind("json"),
         DataType::Jsonb => kind("jsonb"),
@@ -116,6 +117,20 @@ fn read_fields(record: &mut Record) -> SqlResult<StructType> {
     StructType::named(&name, fields)
 }
 
+/// The type of bits of a kind.
+fn read_bits(record: &mut Record, kind: &str) -> SqlResult<Bits> {
+    let length = match record.has("length") {
+        true => Some(record.take_number("length")?),
+        false => None,
+    };
+    Ok(match (length, kind) {
+        (Some(length), "bit") => Bits::Fixed(length),
+        (None, "bit") => Bits::Any,
+        (Some(length), _) => Bits::Varying(length),
+        (None, _) => Bits::AnyVarying,
+    })
+}
+
 /// The type of a record.
 pub(super) fn read_type(record: &mut Record) -> SqlResult<DataType> {
     let kind = record.take_text("kind")?;
@@ -142,18 +157,9 @@ pub(super) fn read_type(record: &mut Record) -> SqlResult<DataType> {
         "timetz" => DataType::TimeTz,
         "interval" => DataType::Interval,
         "uuid" => DataType::Uuid,
-        "bit" | "varbit" => {
-            let length = match record.has("length") {
-                true => Some(record.take_number("length")?),
-                false => None,
-            };
-            DataType::Bits(match (length, &*kind) {
-                (Some(length), "bit") => Bits::Fixed(length),
-                (None, "bit") => Bits::Any,
-                (Some(length), _) => Bits::Varying(length),
-                (None, _) => Bits::AnyVarying,
-            })
-        }
+        "bit" | "varbit" => DataType::Bits(read_bits(record, &kind)?),
+        "inet" => DataType::Network(Network::Inet),
+        "cidr" => DataType::Network(Network::Cidr),
         "bytea" => DataType::Bytea,
         "json" => DataType::Json,
         "jsonb" => DataType::Jsonb,

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::address::Address;
 use super::errors::{
     cannot_assign, cannot_cast, date_beyond_timestamp, no_label, out_of_range, too_long,
 };
@@ -11,7 +12,7 @@ use super::number::{self, Number};
 use super::time_tz::TimeTz;
 use super::types::{is_assignable, is_castable};
 use super::{bit_text, bytes, datetime, decimal, float, format, spelling, uuid};
-use crate::{DataType, SqlError, SqlResult, Styles, Value, Zone, array, json, structs};
+use crate::{DataType, Network, SqlError, SqlResult, Styles, Value, Zone, array, json, structs};
 
 /// `CAST(value AS to)`. A text that is longer than its type is cut; blanks at the end of CHAR do not count and are not kept,
 /// but CHAR(n) fills its n characters with them where it becomes CHAR of no one length.
@@ -239,11 +240,18 @@ fn text_of<'a>(value: &'a Value, from: DataType, zone: &Zone) -> SqlResult<Cow<'
                     | DataType::Struct(_)
                     | DataType::Map(_)
                     | DataType::Numeric
+                    | DataType::Network(_)
             ) =>
         {
             Cow::Borrowed(it)
         }
         Value::Boolean(it) => Cow::Borrowed(format::boolean(*it)),
+        // Not as it is shown, but with its mask.
+        Value::Text(it) if matches!(from, DataType::Network(_)) => {
+            let mut out = String::new();
+            Address::of_held(it).format_whole(&mut out);
+            Cow::Owned(out)
+        }
         _ => {
             let mut out = String::new();
             format::value(value, from, zone, &mut out);
@@ -257,6 +265,14 @@ fn mismatch(value: &Value, of: DataType) -> SqlError {
     SqlError::internal(format!("{value} is no value of type {of}"))
 }
 
+/// An address as one of a type: of CIDR its network.
+fn address_as(held: &str, to: Network) -> Value {
+    Value::Text(match to {
+        Network::Inet => held.into(),
+        Network::Cidr => Address::of_held(held).network().held().into(),
+    })
+}
+
 fn converted(value: &Value, from: DataType, to: DataType) -> SqlResult<Value> {
     let single = to == DataType::Real;
     match (value, to) {
@@ -267,6 +283,9 @@ fn converted(value: &Value, from: DataType, to: DataType) -> SqlResult<Value> {
         (Value::Text(it), _) if matches!(from, DataType::Bits(_)) => bit_text::integer(it, to),
         (Value::Integer(it), DataType::Bits(to)) => {
             Ok(Value::Text(bit_text::of_integer(*it, to).into()))
+        }
+        (Value::Text(it), DataType::Network(to)) if matches!(from, DataType::Network(_)) => {
+            Ok(address_as(it, to))
         }
         (Value::Text(it), DataType::Json) if from == DataType::Jsonb => Ok(Value::Text(it.clone())),
         (Value::Text(it), _) if from == DataType::Jsonb && !to.is_json() => json::scalar(it, to),
@@ -419,6 +438,7 @@ fn parse(text: &str, to: DataType) -> SqlResult<Value> {
         DataType::Numeric => held_number(&Number::parse(text)?),
         DataType::Uuid => Ok(Value::Text(uuid::parse(text)?.into())),
         DataType::Bits(to) => Ok(Value::Text(bit_text::shaped(&bit_text::parse(text)?, to).into())),
+        DataType::Network(of) => Ok(Value::Text(Address::parse(text, of)?.held().into())),
         DataType::Bytea => Ok(Value::Text(bytes::parse(text)?.into())),
         DataType::Json => json::check(text).map(|_| Value::Text(text.into())),
         DataType::Jsonb => Ok(Value::Text(json::normal(text)?.into())),

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::address::Address;
 use super::interval::Interval;
 use super::interval_text;
 use super::time_tz::TimeTz;
@@ -28,6 +29,7 @@ pub fn text(held: &str, data_type: DataType, out: &mut String) {
     match data_type {
         DataType::Bytea => bytes::format(held, out),
         DataType::Numeric => numbers::written(held, out),
+        DataType::Network(it) => Address::of_held(held).format(it, out),
         DataType::Array(it) => array(held, it, &Zone::utc(), out),
         DataType::Struct(_) | DataType::Map(_) => {
             structs::format(held, data_type, &Zone::utc(), out);

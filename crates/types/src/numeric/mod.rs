@@ -12,6 +12,7 @@
 //!
 //! - Invariant: nothing here panics on any value of any type.
 
+pub mod address;
 pub mod bit_text;
 pub mod bytes;
 mod cast;

@@ -1,7 +1,7 @@
 //! The types of results: operators, aggregates, values that meet, and which casts exist.
 
 use crate::structs::{self, StructType};
-use crate::{DataType, EnumType};
+use crate::{DataType, EnumType, Network};
 
 /// Digits that a decimal has at most.
 pub(crate) const MAX_DIGITS: u8 = 38;
@@ -158,6 +158,7 @@ pub fn common_type(a: DataType, b: DataType) -> Option<DataType> {
             Some(DataType::TimestampTz)
         }
         (DataType::Bits(a), DataType::Bits(b)) => Some(DataType::Bits(a.common(b))),
+        (DataType::Network(_), DataType::Network(_)) => Some(DataType::Network(Network::Inet)),
         (DataType::Time, DataType::TimeTz) | (DataType::TimeTz, DataType::Time) => {
             Some(DataType::TimeTz)
         }
@@ -329,6 +330,7 @@ pub fn is_assignable(from: DataType, to: DataType) -> bool {
                 | (DataType::TimestampTz, DataType::Date | DataType::Timestamp | DataType::Time)
                 | (DataType::TimestampTz, DataType::TimeTz)
                 | (DataType::TimeTz | DataType::Interval, DataType::Time)
+                | (DataType::Network(_), DataType::Network(_))
         )
 }
 
@@ -383,6 +385,7 @@ pub fn is_implicit(from: DataType, to: DataType) -> bool {
         (DataType::Timestamp, DataType::TimestampTz) => true,
         (DataType::Time, DataType::Interval | DataType::TimeTz) => true,
         (DataType::Bits(_), DataType::Bits(_)) => true,
+        (DataType::Network(_), DataType::Network(Network::Inet)) => true,
         (DataType::Array(from), DataType::Array(to)) => {
             is_implicit(from.data_type(), to.data_type())
         }
@@ -406,7 +409,9 @@ mod tests {
         PLAIN.into_iter().chain([label, label.array().unwrap()]).collect()
     }
 
-    const PLAIN: [DataType; 46] = [
+    const PLAIN: [DataType; 48] = [
+        DataType::Network(Network::Inet),
+        DataType::Network(Network::Cidr),
         DataType::Null,
         DataType::Boolean,
         DataType::SmallInt,
