@@ -1,8 +1,4 @@
-//! Hashes of values, a sketch that counts distinct ones, and a table that finds equal texts.
-
-use arrow_array::{Array, StringArray};
-
-use super::piece::Piece;
+//! Hashes of values, a sketch that counts distinct ones, and a table of distinct texts.
 
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -140,69 +136,64 @@ impl Sketch {
     }
 }
 
-/// The distinct texts of some rows, by the row where each occurs first, and which of them each row has.
-pub(crate) struct Distinct {
-    pub(crate) codes: Vec<u32>,
-    pub(crate) first_rows: Vec<u32>,
+/// Distinct texts, numbered as they come: found by open addressing.
+pub(crate) struct TextTable<'a> {
+    /// The texts behind their hashes.
+    texts: Vec<(u64, &'a [u8])>,
+    /// The upper half of a text's hash and below it the text's number plus one; zero is free.
+    slots: Vec<u64>,
 }
 
-/// Finds equal texts by open addressing; NULL rows get code 0.
-pub(crate) fn distinct_texts(piece: &Piece, texts: &StringArray) -> Distinct {
-    let mut codes = Vec::with_capacity(texts.len());
-    let mut first_rows: Vec<u32> = Vec::new();
-    let mut hashes: Vec<u32> = Vec::new();
-    // Slots hold the number of a text plus one; zero is free.
-    let mut slots = vec![0u32; 1024];
-    let (offsets, bytes) = (texts.value_offsets(), texts.value_data());
-    let text = |row: usize| &bytes[offsets[row] as usize..offsets[row + 1] as usize];
-    for row in 0..texts.len() {
-        if piece.is_null(row) {
-            codes.push(0);
-            continue;
-        }
-        let this = text(row);
-        let hash = hash_bytes(this) as u32;
-        let mut slot = hash as usize & (slots.len() - 1);
-        let code = loop {
-            match slots[slot] {
-                0 => {
-                    first_rows.push(row as u32);
-                    hashes.push(hash);
-                    slots[slot] = first_rows.len() as u32;
-                    break first_rows.len() - 1;
-                }
-                found => {
-                    let found = found as usize - 1;
-                    if hashes[found] == hash && text(first_rows[found] as usize) == this {
-                        break found;
-                    }
-                    slot = (slot + 1) & (slots.len() - 1);
-                }
+impl Default for TextTable<'_> {
+    fn default() -> Self {
+        Self { texts: Vec::new(), slots: vec![0; 1024] }
+    }
+}
+
+impl<'a> TextTable<'a> {
+    /// The number of a text, which is new when it was not there.
+    #[inline]
+    pub(crate) fn number_of(&mut self, hash: u64, text: &'a [u8]) -> u32 {
+        let mut slot = hash as usize & (self.slots.len() - 1);
+        while self.slots[slot] != 0 {
+            let found = self.slots[slot];
+            let number = found as u32 - 1;
+            if found >> 32 == hash >> 32 && self.texts[number as usize].1 == text {
+                return number;
             }
-        };
-        codes.push(code as u32);
-        if first_rows.len() * 2 > slots.len() {
-            slots = rehash(&hashes, slots.len() * 4);
+            slot = (slot + 1) & (self.slots.len() - 1);
         }
+        self.texts.push((hash, text));
+        let number = self.texts.len() as u32;
+        self.slots[slot] = hash >> 32 << 32 | u64::from(number);
+        if self.texts.len() * 2 > self.slots.len() {
+            self.grow();
+        }
+        number - 1
     }
-    Distinct { codes, first_rows }
-}
 
-fn rehash(hashes: &[u32], size: usize) -> Vec<u32> {
-    let mut slots = vec![0; size];
-    for (number, &hash) in hashes.iter().enumerate() {
-        let mut slot = hash as usize & (size - 1);
-        while slots[slot] != 0 {
-            slot = (slot + 1) & (size - 1);
-        }
-        slots[slot] = number as u32 + 1;
+    /// The texts behind their hashes, by number.
+    pub(crate) fn texts(&self) -> &[(u64, &'a [u8])] {
+        &self.texts
     }
-    slots
+
+    #[cold]
+    fn grow(&mut self) {
+        let size = self.slots.len() * 4;
+        let mut slots = vec![0; size];
+        for (&(hash, _), number) in self.texts.iter().zip(1u64..) {
+            let mut slot = hash as usize & (size - 1);
+            while slots[slot] != 0 {
+                slot = (slot + 1) & (size - 1);
+            }
+            slots[slot] = hash >> 32 << 32 | number;
+        }
+        self.slots = slots;
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::piece::PieceValues;
     use super::*;
 
     #[test]
@@ -245,24 +236,23 @@ mod tests {
     }
 
     #[test]
-    fn equal_texts_get_equal_codes() {
-        let rows: Vec<Option<String>> =
-            (0..5000).map(|it| (it % 7 != 3).then(|| format!("t{}", it * it % 1777))).collect();
-        let texts = StringArray::from(rows.clone());
-        let nulls = texts.nulls().cloned();
-        let piece = Piece::new(PieceValues::Text(texts.clone()), nulls);
-        let distinct = distinct_texts(&piece, &texts);
-        for (row, text) in rows.iter().enumerate() {
-            if let Some(text) = text {
-                let first = distinct.first_rows[distinct.codes[row] as usize] as usize;
-                assert_eq!(texts.value(first), text);
-            }
+    fn equal_texts_get_equal_numbers() {
+        let texts: Vec<String> = (0..5000).map(|it| format!("t{}", it * it % 1777)).collect();
+        let mut table = TextTable::default();
+        let mut number = |text: &str, hash| {
+            let text = texts.iter().find(|it| **it == text).expect("one of the texts");
+            table.number_of(hash, text.as_bytes())
+        };
+        let mut numbers = std::collections::HashMap::new();
+        for text in &texts {
+            // Hashes that hold little: many texts fall on each other.
+            let next = numbers.len() as u32;
+            let hash = hash_bytes(text.as_bytes()) & 0xff_0000_00ff;
+            assert_eq!(number(text, hash), *numbers.entry(text).or_insert(next), "{text}");
         }
-        let mut all: Vec<_> =
-            distinct.first_rows.iter().map(|&it| texts.value(it as usize)).collect();
-        let count = all.len();
-        all.sort_unstable();
-        all.dedup();
-        assert_eq!(all.len(), count);
+        assert!(numbers.len() > 512, "the table grew");
+        for (text, number) in numbers {
+            assert_eq!(table.texts()[number as usize].1, text.as_bytes());
+        }
     }
 }

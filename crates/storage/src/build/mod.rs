@@ -21,7 +21,9 @@ mod sources;
 pub(crate) mod text;
 mod text_compress;
 mod text_heap;
+mod text_order;
 mod text_plain;
+mod text_union;
 mod wide;
 
 use arrow_array::RecordBatch;

@@ -2,21 +2,20 @@
 
 use std::ops::Range;
 
-use arrow_array::{Array, StringArray};
+use arrow_array::Array;
 use memory::Segment;
 use types::{ColumnStatistics, SqlResult, Value};
 
 use super::column::ColumnBuild;
-use super::hash::{Sketch, distinct_texts, hash_text};
-use super::merge::merge_sorted;
+use super::hash::{Sketch, hash_text};
 use super::numbers::column;
 use super::pack::is_sorted;
 use super::piece::{Piece, PieceValues, text_bytes};
 use super::text_plain;
+use super::text_union::{TextUnion, used_codes};
 use crate::dictionary::StringHeap;
 use crate::parallel::map;
 use crate::place::ColumnPlace;
-use crate::plain::head;
 use crate::{Column, Dictionary, Encoding, Parallel};
 
 /// Rows up to which a dictionary is always taken: code ranges are worth more than the bytes.
@@ -144,100 +143,14 @@ fn for_each_text(piece: &Piece, mut body: impl FnMut(u64)) {
     }
 }
 
-/// The texts of a piece by code: where codes come from, and the order of their texts.
-struct Local<'a> {
-    texts: &'a StringArray,
-    /// The codes of the rows, when the piece has none itself.
-    codes: Option<Vec<u32>>,
-    /// Rows (or places) of `texts` by code; `None` when the code is the place.
-    places: Option<Vec<u32>>,
-    /// Used codes in the order of their texts.
-    order: Vec<u32>,
-    /// One more than the greatest code.
-    codes_end: usize,
-}
-
-impl<'a> Local<'a> {
-    fn new(piece: &'a Piece) -> Option<Self> {
-        let mut local = match &piece.values {
-            PieceValues::Text(texts) => {
-                let distinct = distinct_texts(piece, texts);
-                let count = distinct.first_rows.len();
-                Self {
-                    texts,
-                    codes: Some(distinct.codes),
-                    places: Some(distinct.first_rows),
-                    order: (0..count as u32).collect(),
-                    codes_end: count,
-                }
-            }
-            PieceValues::Coded { codes, texts } => {
-                let used = used_codes(piece, codes, texts.len());
-                let order = (0..used.len() as u32).filter(|&it| used[it as usize]).collect();
-                Self { texts, codes: None, places: None, order, codes_end: used.len() }
-            }
-            PieceValues::Int { .. } | PieceValues::Wide(_) => return None,
-        };
-        let mut order = std::mem::take(&mut local.order);
-        order.sort_by_cached_key(|&code| {
-            let text = local.text(code);
-            (head(text), text)
-        });
-        local.order = order;
-        Some(local)
-    }
-
-    fn text(&self, code: u32) -> &'a [u8] {
-        let place = self.places.as_ref().map_or(code, |it| it[code as usize]);
-        text_bytes(self.texts, place as usize)
-    }
-
-    fn sorted_texts(&self) -> Vec<&'a [u8]> {
-        let mut texts: Vec<&[u8]> = self.order.iter().map(|&it| self.text(it)).collect();
-        texts.dedup();
-        texts
-    }
-
-    /// The code of the column for each code of the piece.
-    fn translate(&self, all: &[&[u8]]) -> Vec<u32> {
-        let mut codes = vec![0; self.codes_end];
-        let mut from = 0;
-        for &code in &self.order {
-            let text = self.text(code);
-            // Both sides ascend: look from the last hit on, in steps that double.
-            let mut step = 1;
-            while from + step < all.len() && all[from + step] < text {
-                step *= 2;
-            }
-            let end = (from + step + 1).min(all.len());
-            from += all[from..end].partition_point(|it| *it < text);
-            codes[code as usize] = from as u32;
-        }
-        codes
-    }
-}
-
 fn with_dictionary(build: ColumnBuild<'_>) -> SqlResult<Column> {
-    let (list, parallel) = (&build.pieces.list, build.context.parallel);
-    let locals = map(parallel, list.len(), |index| {
-        let local = Local::new(&list[index]);
-        let texts = local.as_ref().map(Local::sorted_texts).unwrap_or_default();
-        (local, texts)
-    })?;
-    let (locals, sorted): (Vec<_>, Vec<_>) = locals.into_iter().unzip();
-    let texts = merge_sorted(parallel, sorted)?;
-    let translations = map(parallel, list.len(), |index| {
-        locals[index].as_ref().map(|it| it.translate(&texts)).unwrap_or_default()
-    })?;
+    let union = TextUnion::of(&build.pieces.list, build.context.parallel)?;
+    let texts = &union.texts;
     let (iv, zones) = build.pack_codes(texts.len(), |index, piece, rows, out| {
-        let codes = match (&locals[index], &piece.values) {
-            (Some(Local { codes: Some(codes), .. }), _) => codes,
-            (_, PieceValues::Coded { codes, .. }) => codes,
-            _ => return,
-        };
-        let translation = &translations[index];
+        let Some(codes) = union.pieces[index].codes(piece) else { return };
+        let places = &union.places[index];
         for (out, &code) in out.iter_mut().zip(&codes[rows]) {
-            *out = translation.get(code as usize).copied().unwrap_or(0);
+            *out = places.get(code as usize).copied().unwrap_or(0);
         }
     })?;
     let value = |text: &&[u8]| String::from_utf8_lossy(text).as_ref().into();
@@ -250,7 +163,7 @@ fn with_dictionary(build: ColumnBuild<'_>) -> SqlResult<Column> {
         sorted: is_sorted(&zones, |row| iv.get(row - 1) > iv.get(row)),
         widened: false,
     };
-    let heap = store_texts(&build.place, &texts, iv.packed().len())?;
+    let heap = store_texts(&build.place, texts, iv.packed().len())?;
     let encoding = Encoding::Dictionary(Dictionary::Text(heap));
     column(&build, encoding, (iv, zones), texts.len(), None, statistics)
 }
@@ -285,16 +198,4 @@ pub(crate) fn store_texts_in(
         }
     }
     Ok(StringHeap::new(ends, wide, bytes, texts.len(), used as u64))
-}
-
-/// Which codes stand at rows that are not NULL.
-fn used_codes(piece: &Piece, codes: &[u32], count: usize) -> Vec<bool> {
-    let mut used = vec![false; count];
-    match &piece.nulls {
-        None => codes.iter().for_each(|&it| used[it as usize] = true),
-        Some(nulls) => {
-            nulls.valid_indices().for_each(|row| used[codes[row] as usize] = true);
-        }
-    }
-    used
 }
