@@ -4,6 +4,7 @@ use std::str;
 
 use crate::dialect::{Dialect, Quoting};
 use crate::fault::{Fault, invalid_bytes};
+use crate::stops::Stops;
 
 /// A field of a record.
 #[derive(Clone, Copy, Debug)]
@@ -35,20 +36,19 @@ pub(crate) struct Fields<'a> {
     at: usize,
     dialect: Dialect,
     lines: Lines,
-    stops: [bool; 256],
+    stops: Stops,
 }
 
 impl<'a> Fields<'a> {
     pub(crate) fn new(text: &'a str, dialect: Dialect, lines: Lines) -> Self {
-        let mut stops = [false; 256];
         let special = match dialect.quoting {
-            Quoting::None => None,
-            Quoting::Quotes { quote, .. } => Some(quote),
-            Quoting::Backslash => Some(b'\\'),
+            // A delimiter, once more.
+            Quoting::None => dialect.delimiter,
+            Quoting::Quotes { quote, .. } => quote,
+            Quoting::Backslash => b'\\',
         };
-        for stop in [dialect.delimiter, lines.end, b'\r', b'\n'].into_iter().chain(special) {
-            stops[usize::from(stop)] = true;
-        }
+        // Lines end with one of these.
+        let stops = Stops::new([dialect.delimiter, special, b'\r', b'\n']);
         Self { text, at: 0, dialect, lines, stops }
     }
 
@@ -104,6 +104,18 @@ impl<'a> Fields<'a> {
         line.strip_suffix('\r').unwrap_or(line)
     }
 
+    /// Steps over the next field if it is written as it is meant and is not the last of its record.
+    #[inline]
+    pub(crate) fn passes(&mut self) -> bool {
+        let bytes = self.text.as_bytes();
+        let at = self.stops.first(bytes, self.at);
+        let is_plain = bytes.get(at) == Some(&self.dialect.delimiter);
+        if is_plain {
+            self.at = at + 1;
+        }
+        is_plain
+    }
+
     /// The next field; `scratch` has its text where that is not written as it is meant.
     pub(crate) fn next<'s>(&mut self, scratch: &'s mut Vec<u8>) -> Result<Field<'s>, Fault>
     where
@@ -113,8 +125,11 @@ impl<'a> Fields<'a> {
         let bytes = text.as_bytes();
         let mut at = start;
         loop {
-            while at < bytes.len() && !self.stops[usize::from(bytes[at])] {
-                at += 1;
+            at = self.stops.first(bytes, at);
+            if bytes.get(at) == Some(&self.dialect.delimiter) {
+                self.at = at + 1;
+                let field = &text[start..at];
+                return Ok(Field { text: field, raw: field, quoted: false, last: false });
             }
             match self.ended(at)? {
                 Some((next, last)) => {
@@ -209,9 +224,7 @@ impl<'a> Fields<'a> {
             // Behind quotes.
             loop {
                 let from = at;
-                while at < bytes.len() && !self.stops[usize::from(bytes[at])] {
-                    at += 1;
-                }
+                at = self.stops.first(bytes, at);
                 scratch.extend_from_slice(&bytes[from..at]);
                 if let Some((next, last)) = self.ended(at)? {
                     self.at = next;

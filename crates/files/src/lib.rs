@@ -32,6 +32,7 @@ mod repeats;
 mod rows;
 mod sniff;
 mod spelling;
+mod stops;
 mod stream;
 mod text_column;
 

@@ -304,6 +304,9 @@ impl Reader<'_> {
                 growing.push_null(place, column)?;
                 continue;
             }
+            if !column.wanted && fields.passes() {
+                continue;
+            }
             let field = fields.next(scratch)?;
             ended = field.last;
             self.value(&field, place, column, growing)?;

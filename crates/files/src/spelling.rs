@@ -60,7 +60,46 @@ fn plain_exact(bytes: &[u8], data_type: DataType) -> Option<i64> {
 
 /// A float.
 pub(crate) fn float(text: &str, data_type: DataType) -> SqlResult<f64> {
-    spelling::float(text, data_type)
+    match plain_float(text.as_bytes(), data_type) {
+        Some(value) => Ok(value),
+        None => spelling::float(text, data_type),
+    }
+}
+
+/// Powers of ten, all of which a float is exactly.
+const POWERS: [f64; FLOAT_DIGITS_MAX + 1] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+
+/// Digits of which each run is a float exactly.
+const FLOAT_DIGITS_MAX: usize = 15;
+
+/// `-?digits[.digits]` of so few digits that they and the power of ten that divides them are floats exactly: then the quotient
+/// is the float nearest to what is meant.
+fn plain_float(bytes: &[u8], data_type: DataType) -> Option<f64> {
+    let (negative, digits) = match bytes {
+        [b'-', rest @ ..] => (true, rest),
+        _ => (false, bytes),
+    };
+    // The quotient would be rounded twice on its way to a single.
+    if data_type != DataType::Double || digits.len() > FLOAT_DIGITS_MAX + 1 {
+        return None;
+    }
+    let (mut value, mut count, mut behind) = (0_u64, 0, None);
+    for &byte in digits {
+        match byte {
+            b'0'..=b'9' => {
+                value = value * 10 + u64::from(byte - b'0');
+                count += 1;
+            }
+            b'.' if behind.is_none() => behind = Some(count),
+            _ => return None,
+        }
+    }
+    if count == 0 || count > FLOAT_DIGITS_MAX {
+        return None;
+    }
+    let value = value as f64 / POWERS[count - behind.unwrap_or(count)];
+    Some(if negative { -value } else { value })
 }
 
 /// A date, as days from 1970-01-01; one of numbers alone in an order.
@@ -174,6 +213,36 @@ mod tests {
         ] {
             assert_eq!(plain_exact(text.as_bytes(), data_type), value, "{text}");
         }
+    }
+
+    #[test]
+    fn plain_floats_are_those_that_all_spellings_are() {
+        let mut prng = Prng::new(6);
+        let mut plain = 0;
+        for round in 0..100_000 {
+            let alphabet: &[u8] = if round % 4 == 0 { b"0123456789.-+ e" } else { b"0123456789" };
+            let length = 1 + prng.below(18);
+            let mut text: String = (0..length)
+                .map(|_| char::from(alphabet[prng.below(alphabet.len() as u64) as usize]))
+                .collect();
+            if round % 3 > 0 {
+                text.insert(prng.below(length + 1) as usize, '.');
+            }
+            if round % 5 == 0 {
+                text.insert(0, '-');
+            }
+            if let Some(value) = plain_float(text.as_bytes(), DataType::Double) {
+                let meant = spelling::float(&text, DataType::Double).unwrap();
+                assert_eq!(value.to_bits(), meant.to_bits(), "{text}");
+                plain += 1;
+            }
+        }
+        assert!(plain > 50_000, "{plain}");
+        for text in ["", "-", ".", "-.", "1..", "1e5", "+1", " 1", "1234567890123456", "nan"] {
+            assert_eq!(plain_float(text.as_bytes(), DataType::Double), None, "{text}");
+        }
+        assert_eq!(plain_float(b"-0", DataType::Double).unwrap().to_bits(), (-0.0_f64).to_bits());
+        assert_eq!(plain_float(b"0.1", DataType::Real), None);
     }
 
     #[test]

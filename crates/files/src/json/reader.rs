@@ -1,5 +1,6 @@
 //! Values of files into columns.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use types::json::{Lexer, Token, each_member, skip, string_of, unexpected};
@@ -229,8 +230,9 @@ impl<'a> Reader<'a> {
         each_member(lexer, |lexer, key, first| {
             let at = lexer.start;
             skip(lexer, first)?;
-            let key_text = string_of(key)?;
-            let is_next = self.columns.get(next).is_some_and(|it| *it.name == *key_text);
+            // Most records have their keys in the order of the columns, written as they are meant.
+            let is_next = self.columns.get(next).is_some_and(|it| is_written(key, &it.name));
+            let key_text = if is_next { Cow::default() } else { string_of(key)? };
             let place = if is_next { Some(next) } else { self.by_name.get(&*key_text).copied() };
             match place {
                 Some(place) => {
@@ -358,4 +360,10 @@ impl<'a> Text<'a> {
         let (text, bad) = valid_text(bytes);
         Self { bytes, text, bad, file, line, line_end }
     }
+}
+
+/// Whether a key in quotes is a name, written without escapes.
+fn is_written(key: &str, name: &str) -> bool {
+    let inner = key.as_bytes().get(1..key.len() - 1);
+    inner == Some(name.as_bytes()) && !name.contains('\\')
 }

@@ -24,7 +24,15 @@ pub fn check(text: &str) -> SqlResult<usize> {
 ///
 /// # Errors
 /// Those of [`check`].
+#[inline]
 pub fn skip(lexer: &mut Lexer<'_>, first: Token) -> SqlResult<usize> {
+    match first {
+        Token::String | Token::Number | Token::True | Token::False | Token::Null => Ok(0),
+        _ => skip_nested(lexer, first),
+    }
+}
+
+fn skip_nested(lexer: &mut Lexer<'_>, first: Token) -> SqlResult<usize> {
     // For each array or object around, whether it is an object.
     let mut around: Vec<bool> = Vec::new();
     let (mut deepest, mut token) = (0, first);

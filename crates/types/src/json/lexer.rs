@@ -46,6 +46,27 @@ pub(super) fn invalid(detail: impl Into<String>) -> SqlError {
     SqlError::new(SqlState::INVALID_TEXT, "invalid input syntax for type json").with_hint(detail)
 }
 
+/// Bytes up to the first that ends a string or is not itself in one: a quote, a backslash, a control character. Eight bytes
+/// are looked at at once.
+fn plain_length(bytes: &[u8]) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHS: u64 = ONES << 7;
+    // The high bits of bytes that are less than a number up to 128; above the first of these there may be others.
+    let below = |word: u64, number: u64| word.wrapping_sub(ONES * number) & !word & HIGHS;
+    let equal = |word: u64, byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+    let (words, _) = bytes.as_chunks::<8>();
+    for (place, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let stops = equal(word, b'"') | equal(word, b'\\') | below(word, 0x20);
+        if stops != 0 {
+            return place * 8 + stops.trailing_zeros() as usize / 8;
+        }
+    }
+    let rest = &bytes[words.len() * 8..];
+    let is_plain = |it: &&u8| !matches!(**it, b'"' | b'\\' | ..0x20);
+    words.len() * 8 + rest.iter().take_while(is_plain).count()
+}
+
 impl<'a> Lexer<'a> {
     /// Before the first token.
     pub fn new(text: &'a str) -> Self {
@@ -60,6 +81,18 @@ impl<'a> Lexer<'a> {
     /// The text from a place up to the end of the last token.
     pub fn since(&self, start: usize) -> &'a str {
         self.text.get(start..self.end).unwrap_or("")
+    }
+
+    /// Goes behind a character that is punctuation of JSON, if it stands right behind the last token. Whoever expects one saves
+    /// the look for blanks and for what else there may be.
+    #[inline]
+    pub(super) fn takes(&mut self, punctuation: u8) -> bool {
+        let is_there = self.text.as_bytes().get(self.end) == Some(&punctuation);
+        if is_there {
+            self.start = self.end;
+            self.end += 1;
+        }
+        is_there
     }
 
     /// The next token.
@@ -96,6 +129,7 @@ impl<'a> Lexer<'a> {
     fn string(&mut self) -> SqlResult<Token> {
         let bytes = self.text.as_bytes();
         loop {
+            self.end += plain_length(&bytes[self.end..]);
             let Some(&it) = bytes.get(self.end) else { return Err(self.wrong_token()) };
             match it {
                 b'"' => {
@@ -181,6 +215,30 @@ impl<'a> Lexer<'a> {
             "false" => Ok(Token::False),
             "null" => Ok(Token::Null),
             _ => Err(self.wrong_token()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ends_plain_bytes_is_found_wherever_it_is() {
+        for length in 0..20 {
+            for stop in 0..length {
+                for byte in 0..=u8::MAX {
+                    let mut bytes = vec![b'x'; length];
+                    bytes[stop] = byte;
+                    // Bytes next to what ends, and ones that a borrow from there would change.
+                    if let Some(it) = bytes.get_mut(stop + 1) {
+                        *it = [0x20, b'#', 0x80, 0xff][length % 4];
+                    }
+                    let ends = byte == b'"' || byte == b'\\' || byte < 0x20;
+                    let expected = if ends { stop } else { length };
+                    assert_eq!(plain_length(&bytes), expected, "{length} {stop} {byte}");
+                }
+            }
         }
     }
 }

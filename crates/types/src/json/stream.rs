@@ -23,13 +23,15 @@ pub fn each_member<'a>(
             return Err(unexpected(lexer, token, expected));
         }
         let key = lexer.token();
-        token = lexer.advance()?;
-        if token != Token::Colon {
-            return Err(unexpected(lexer, token, "Expected \":\", but found"));
+        if !lexer.takes(b':') {
+            token = lexer.advance()?;
+            if token != Token::Colon {
+                return Err(unexpected(lexer, token, "Expected \":\", but found"));
+            }
         }
         let first = lexer.advance()?;
         member(lexer, key, first)?;
-        token = lexer.advance()?;
+        token = if lexer.takes(b',') { Token::Comma } else { lexer.advance()? };
         match token {
             Token::CloseObject => return Ok(()),
             Token::Comma => token = lexer.advance()?,
@@ -53,7 +55,7 @@ pub fn each_element<'a>(
     }
     loop {
         element(lexer, token)?;
-        token = lexer.advance()?;
+        token = if lexer.takes(b',') { Token::Comma } else { lexer.advance()? };
         match token {
             Token::CloseArray => return Ok(()),
             Token::Comma => token = lexer.advance()?,
