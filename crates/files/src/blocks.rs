@@ -123,7 +123,7 @@ impl Raw {
 /// The records of blocks that are looked through one after the other.
 pub(crate) struct Records {
     quoting: Quoting,
-    /// The record that is open where the last wave ended.
+    /// The record that is open where the last block ended.
     head: Vec<u8>,
     state: State,
     line: u64,

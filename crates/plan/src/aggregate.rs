@@ -71,6 +71,20 @@ pub enum AggregateFunction {
 }
 
 impl AggregateFunction {
+    /// Whether its value may follow from the order of the rows that ORDER BY gives them.
+    pub fn has_order(self) -> bool {
+        matches!(
+            self,
+            Self::ArrayAggregate
+                | Self::First
+                | Self::Last
+                | Self::Mode
+                | Self::PercentileContinuous
+                | Self::PercentileDiscrete
+                | Self::StringAggregate
+        )
+    }
+
     /// Its name, as plans show it.
     pub fn name(self) -> &'static str {
         match self {

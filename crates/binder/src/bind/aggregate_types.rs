@@ -314,29 +314,11 @@ fn made<const N: usize>(
     let argument = arguments.next();
     let Given { distinct, filter, order, .. } = given;
     let unpadded = |it: SortKey| SortKey { expr: key_of(it.expr), ..it };
-    let order = match has_order(function) {
+    let order = match function.has_order() {
         true => order.into_iter().map(unpadded).collect(),
         false => Vec::new(),
     };
     Aggregate { function, argument, rest: arguments.collect(), distinct, order, filter, data_type }
-}
-
-/// Whether the order of rows matters to a function.
-fn has_order(function: AggregateFunction) -> bool {
-    use AggregateFunction::{
-        ArrayAggregate, First, Last, Mode, PercentileContinuous, PercentileDiscrete,
-        StringAggregate,
-    };
-    matches!(
-        function,
-        ArrayAggregate
-            | First
-            | Last
-            | Mode
-            | PercentileContinuous
-            | PercentileDiscrete
-            | StringAggregate
-    )
 }
 
 /// Counts, sums, means and extremes.

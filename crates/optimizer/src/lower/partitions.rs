@@ -51,21 +51,7 @@ fn is_whole(call: &WindowCall) -> bool {
 
 /// Whether the value depends on which rows there are alone.
 fn ignores_order(function: AggregateFunction) -> bool {
-    use AggregateFunction::{
-        AnyValue, ArrayAggregate, First, Last, Mode, PercentileContinuous, PercentileDiscrete,
-        StringAggregate,
-    };
-    !matches!(
-        function,
-        AnyValue
-            | ArrayAggregate
-            | First
-            | Last
-            | Mode
-            | PercentileContinuous
-            | PercentileDiscrete
-            | StringAggregate
-    )
+    !function.has_order() && function != AggregateFunction::AnyValue
 }
 
 /// Whether reading a relation once more gives the same rows for little, where `wanted` is asked of it.
