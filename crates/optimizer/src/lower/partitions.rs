@@ -159,9 +159,10 @@ impl Lowering<'_> {
         Ok(Some(stream))
     }
 
-    /// A relation whose rows are computed once, from which these attributes can be read more than once.
+    /// A relation whose rows are computed once, from which those of these attributes that it has can be read more than once.
     fn computed_once(&mut self, rel: &Rel, attrs: &AttrSet) -> SqlResult<Rel> {
-        let attrs: Vec<Attr> = attrs.iter().collect();
+        let there = rel.attrs();
+        let attrs: Vec<Attr> = attrs.iter().filter(|it| there.contains(*it)).collect();
         let mut stream = self.stream(rel, &attrs.iter().copied().collect(), &[])?;
         let (state, layout) = match stream.state(&attrs) {
             Some(state) => (state, stream.layout),
