@@ -47,6 +47,9 @@ pub enum Values {
     Text(TextVector),
 }
 
+/// Bytes that are copied at once where a text is no longer: a copy of a known length is no call.
+pub(crate) const WINDOW: usize = 16;
+
 /// Texts one after the other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TextVector {
@@ -168,8 +171,24 @@ impl TextVector {
     }
 
     /// Appends a whole text as bytes.
+    #[inline]
     pub(crate) fn push_bytes(&mut self, text: &[u8]) {
         self.bytes.extend_from_slice(text);
+        self.end();
+    }
+
+    /// Appends a whole text that is the first bytes of a window.
+    #[inline]
+    pub(crate) fn push_window(&mut self, window: &[u8; WINDOW], len: usize) {
+        let end = self.bytes.len() + len;
+        self.bytes.extend_from_slice(window);
+        self.bytes.truncate(end);
+        self.end();
+    }
+
+    /// Ends a text with the last byte.
+    #[inline]
+    fn end(&mut self) {
         self.ends.push(
             u32::try_from(self.bytes.len()).expect("invariant: a batch holds less than 4 GiB"),
         );

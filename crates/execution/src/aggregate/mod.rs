@@ -20,6 +20,7 @@ mod merge;
 mod order;
 mod packed;
 mod plan;
+mod recent;
 mod result;
 mod sink;
 mod spec;

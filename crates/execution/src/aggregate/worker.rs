@@ -12,6 +12,7 @@ use super::groups::Groups;
 use super::key::Keys;
 use super::merge::by_partition;
 use super::plan::GroupPlan;
+use super::recent::RecentTexts;
 use super::spec::AccumulatorKind;
 use super::state::StateRows;
 use super::table::GroupTable;
@@ -29,6 +30,9 @@ pub(super) struct Worker {
     /// The keys of a batch, and their groups; kept for their memory.
     keys: Keys,
     ids: Vec<u32>,
+    /// The groups of keys that came lately, and of the rows that have others.
+    recent: RecentTexts,
+    found: Vec<u32>,
     /// The first rows of the groups that a batch began.
     firsts: Vec<u32>,
     /// Bitmaps of rows by group, while there are few groups.
@@ -65,6 +69,8 @@ impl Worker {
             flushed: Vec::new(),
             keys: plan.layout.no_keys(),
             ids: Vec::new(),
+            recent: plan.layout.recent(),
+            found: Vec::new(),
             firsts: Vec::new(),
             masks: Vec::new(),
             batches: 0,
@@ -93,6 +99,26 @@ impl Worker {
 
     /// Takes in a batch, when there are so many bytes left for the worker.
     pub(super) fn consume(&mut self, plan: &GroupPlan, input: &Input, room: Bytes) {
+        let known = self.find_groups(plan, input);
+        if plan.keeps_any() {
+            first_rows(&self.ids, known as u32, self.table.len() - known, &mut self.firsts);
+        }
+        self.update(plan, input);
+        self.flush_if_full(plan, room);
+    }
+
+    /// Finds or makes the group of each row; how many groups there were before.
+    fn find_groups(&mut self, plan: &GroupPlan, input: &Input) -> usize {
+        if self.recent.find(&input.keys, input.rows, &mut self.ids) {
+            let (known, missing) = (self.table.len(), self.recent.missing());
+            if !missing.is_empty() {
+                let keys: Vec<_> = input.keys.iter().map(|it| Arc::new(it.take(missing))).collect();
+                plan.layout.encode(&keys, missing.len(), &mut self.keys);
+                self.table.find_or_insert(&self.keys, &mut self.found);
+                self.recent.note(&self.found, &mut self.ids);
+            }
+            return known;
+        }
         plan.layout.encode(&input.keys, input.rows, &mut self.keys);
         if !self.table.index.accepts(&self.keys, input.block()) {
             self.flush(plan);
@@ -100,11 +126,7 @@ impl Worker {
         }
         let known = self.table.len();
         self.table.find_or_insert(&self.keys, &mut self.ids);
-        if plan.keeps_any() {
-            first_rows(&self.ids, known as u32, self.table.len() - known, &mut self.firsts);
-        }
-        self.update(plan, input);
-        self.flush_if_full(plan, room);
+        known
     }
 
     /// Adds the rows of a batch to their groups.
@@ -162,6 +184,7 @@ impl Worker {
     }
 
     fn flush(&mut self, plan: &GroupPlan) {
+        self.recent.clear();
         self.flushed.push(self.table.flush(plan));
     }
 

@@ -5,7 +5,11 @@ use std::ops::Range;
 use storage::{HeldColumn, HeldValues, float_of_key, text_bytes};
 use types::{SqlError, SqlResult};
 
+use crate::vector::WINDOW;
 use crate::{Bitmap, ColumnShape, TextVector, Values, Vector};
+
+/// Texts of a dictionary of whose beginnings a copy is made for each batch.
+const WINDOWS_MAX: usize = 256;
 
 /// Rows of a block that become a batch.
 #[derive(Clone)]
@@ -149,6 +153,7 @@ fn extend(to: &mut Values, from: HeldValues<'_>, rows: impl Rows) -> bool {
     true
 }
 
+/// Coded texts, one by one: those of a small dictionary by windows onto it.
 fn push_coded(
     to: &mut TextVector,
     codes: &[u32],
@@ -157,8 +162,21 @@ fn push_coded(
 ) {
     use arrow_array::Array;
     // Where all rows are NULL there may be no text at all.
-    rows.each(|row| match codes[row] as usize {
-        code if code < texts.len() => to.push_bytes(text_bytes(texts, code)),
-        _ => to.push_bytes(b""),
+    let text = |code: usize| if code < texts.len() { text_bytes(texts, code) } else { b"" };
+    let windows = (texts.len() <= WINDOWS_MAX).then(|| {
+        let window = |text: &[u8]| {
+            let mut window = [0; WINDOW];
+            window.get_mut(..text.len())?.copy_from_slice(text);
+            Some((window, text.len()))
+        };
+        // One more, for rows that are NULL.
+        (0..=texts.len()).map(|code| window(text(code))).collect::<Option<Vec<_>>>()
     });
+    match windows.flatten() {
+        Some(windows) => rows.each(|row| {
+            let (window, len) = &windows[(codes[row] as usize).min(texts.len())];
+            to.push_window(window, *len);
+        }),
+        None => rows.each(|row| to.push_bytes(text(codes[row] as usize))),
+    }
 }

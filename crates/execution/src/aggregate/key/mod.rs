@@ -14,6 +14,7 @@ mod text_rows;
 
 use stdx::sync::Arc;
 
+use super::recent::RecentTexts;
 use crate::{ColumnShape, Vector};
 
 pub use bit_packed::{BitPacked, KeyColumn};
@@ -86,6 +87,14 @@ impl KeyLayout {
             Some(packed) if packed.bits() <= u64::BITS => Self::Word(packed.with_word()),
             Some(packed) => Self::WideWord(packed),
             None => Self::Serialized(Serialized::new(shapes)),
+        }
+    }
+
+    /// Where to look for keys that came lately: nowhere, where a key is a word or a row.
+    pub fn recent(&self) -> RecentTexts {
+        match self {
+            Self::Serialized(it) => it.recent(),
+            _ => RecentTexts::default(),
         }
     }
 

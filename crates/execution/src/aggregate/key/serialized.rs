@@ -6,6 +6,7 @@ use storage::Encoding;
 
 use super::hash::StoredHash;
 use super::kind::{KeyFormat, KeySet};
+use crate::aggregate::recent::RecentTexts;
 use crate::value::text_of;
 use crate::{Bitmap, ColumnShape, Representation, TextVector, Values, Vector};
 
@@ -84,6 +85,11 @@ impl Serialized {
     /// Key columns of these shapes.
     pub fn new(shapes: &[ColumnShape]) -> Self {
         Self { shapes: shapes.to_vec() }
+    }
+
+    /// Where to look for keys that came lately.
+    pub fn recent(&self) -> RecentTexts {
+        RecentTexts::new(&self.shapes)
     }
 }
 
