@@ -156,7 +156,9 @@ mod tests {
         assert_eq!(verdict(error("22012"), error("22003")), Verdict::SameError);
         assert_eq!(verdict(error("42703"), error("42803")), Verdict::SameError);
         assert!(matches!(verdict(error("22012"), rows(&[])), Verdict::ErrorOrder(_)));
-        assert!(matches!(verdict(rows(&[]), error("22012")), Verdict::ErrorOrder(_)));
+        assert!(matches!(verdict(rows(&["1"]), error("22012")), Verdict::ErrorOrder(_)));
+        // Of no row nothing may be wrong here.
+        assert!(matches!(verdict(rows(&[]), error("22012")), Verdict::Meant(_)));
         assert!(matches!(verdict(error("0A000"), rows(&[])), Verdict::Refused { .. }));
         assert!(matches!(verdict(rows(&[]), error("42883")), Verdict::PeerRefuses(_)));
     }

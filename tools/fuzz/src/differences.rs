@@ -40,10 +40,11 @@ pub const MEANT: &[Meant] = &[
         },
     },
     Meant {
-        reason: "bits of another length are told there when the statement is planned, here when a row has them",
-        applies: |_, ours, theirs| {
-            let is_empty = matches!(ours, Reply::Rows(ours) if ours.rows.is_empty());
-            theirs.state() == Some("22026") && (is_empty || *ours == Reply::Done)
+        reason: "what is wrong with a constant is told there when the statement is planned, here when a row has it",
+        applies: |_, ours, theirs| match ours {
+            Reply::Rows(ours) => ours.rows.is_empty() && theirs.is_value_error(),
+            Reply::Done => matches!(theirs.state(), Some("22003" | "22026")),
+            _ => false,
         },
     },
     Meant {
@@ -62,7 +63,8 @@ pub fn meant(query: &Query, ours: &Reply, theirs: &Reply) -> Option<&'static str
 /// Whether it is a sum or an average of floats, whose intermediate sums may cancel.
 fn sums_floats(expr: &Expr) -> bool {
     let argument = expr.parts.first().map(|it| it.kind);
-    matches!(expr.form, Form::Aggregate { name: "sum" | "avg" | "var_pop" | "stddev", .. })
+    let is_sum = |name: &str| matches!(name, "sum" | "avg" | "var_pop" | "stddev");
+    matches!(expr.form, Form::Aggregate { name, .. } | Form::Window { name, .. } if is_sum(name))
         && matches!(argument, Some(Kind::Real | Kind::Double))
 }
 

@@ -38,17 +38,15 @@ impl<'a> Binder<'a> {
             Ok(given)
         })?;
         let left_out = self.level().left_out.split_off(known);
-        if let (AggregateFunction::Sum | AggregateFunction::Average, [argument]) =
-            (function, &given.arguments[..])
-            && argument.data_type == DataType::Interval
-        {
+        if let Some(argument) = interval_of(function, &given) {
             if given.distinct {
                 return Err(unsupported(&format!("{name}(DISTINCT interval)"), whole));
             }
             let used: Vec<&Expr> =
-                [argument].into_iter().chain(&given.filter).chain(&left_out).collect();
+                [&argument].into_iter().chain(&given.filter).chain(&left_out).collect();
             let owner = self.owner(&used, whole)?;
-            return self.of_intervals(function, argument, given.filter.as_ref(), owner, whole);
+            let call = &mut |this: &mut Self, part| this.call_of_level(owner, part);
+            return self.of_intervals(function, (argument, given.filter), whole, call);
         }
         let of_arrays = self.is_of_rows(call)
             || given.arguments.iter().any(|it| it.data_type.element().is_some());
@@ -68,35 +66,35 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// A sum of intervals by the sums of their parts; a mean is that, divided by their number.
-    fn of_intervals(
+    /// A sum of intervals by the sums of their parts; a mean is that, divided by their number. `call` gives the value of an
+    /// aggregate, of a level or over a window.
+    pub(super) fn of_intervals(
         &mut self,
         function: AggregateFunction,
-        argument: &Expr,
-        filter: Option<&Expr>,
-        owner: usize,
+        (argument, filter): (Expr, Option<Expr>),
         whole: &'a ast::Expr,
+        call: &mut dyn FnMut(&mut Self, Aggregate) -> Expr,
     ) -> SqlResult<Expr> {
         let parts = [Function::IntervalMonths, Function::IntervalDays, Function::IntervalMicros];
         let of = |argument: Expr| Given {
             arguments: vec![argument],
-            filter: filter.cloned(),
+            filter: filter.clone(),
             ..Given::default()
         };
         let mut sums = Vec::with_capacity(3);
         for part in parts {
-            let copy = self.copy(argument)?;
+            let copy = self.copy(&argument)?;
             let part = self.fold_call(part, vec![copy], DataType::BigInt)?;
             let sum = self.aggregate_of(AggregateFunction::Sum, "sum", of(part), whole)?;
-            sums.push(fold_cast(self.call_of_level(owner, sum), DataType::BigInt));
+            sums.push(fold_cast(call(self, sum), DataType::BigInt));
         }
         let sum = self.fold_call(Function::IntervalOfParts, sums, DataType::Interval)?;
         if function == AggregateFunction::Sum {
             return Ok(sum);
         }
-        let copy = self.copy(argument)?;
+        let copy = self.copy(&argument)?;
         let count = self.aggregate_of(AggregateFunction::Count, "count", of(copy), whole)?;
-        let count = self.call_of_level(owner, count);
+        let count = call(self, count);
         // Of no rows there is no sum, and of a count of zero no quotient is asked for.
         let rows = Expr::literal(Value::Null, DataType::BigInt);
         let zero = Expr::literal(Value::Integer(0), DataType::BigInt);
@@ -289,6 +287,15 @@ impl<'a> Binder<'a> {
             true => Ok(self.column_expr(marker)),
             false => Err(unsupported("count(t.*) of this relation", of)),
         }
+    }
+}
+
+/// What a sum or a mean of intervals is of.
+pub(super) fn interval_of(function: AggregateFunction, given: &Given) -> Option<Expr> {
+    let is_sum = matches!(function, AggregateFunction::Sum | AggregateFunction::Average);
+    match &given.arguments[..] {
+        [it] if is_sum && it.data_type == DataType::Interval => Some(it.clone()),
+        _ => None,
     }
 }
 

@@ -302,11 +302,7 @@ impl<'a> Binder<'a> {
                     (one, other)
                 }
             };
-            let value = match kind {
-                Kind::Inner | Kind::Left | Kind::Semi | Kind::Anti => a,
-                Kind::Right => b,
-                Kind::Full => first_of(a, b),
-            };
+            let value = merged_value(kind, (a, ours), (b, theirs));
             let data_type = value.data_type;
             let attr = match plan::relation::bare(&value) {
                 Some(attr) if attr == ours || attr == theirs => attr,
@@ -607,6 +603,18 @@ fn frame_of_step(name: &str, frame: &Frame) -> Frame {
 fn no_function(name: &ObjectName) -> SqlError {
     let message = format!("function {name} does not exist");
     at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), name)
+}
+
+/// What the name of two columns of USING means; each is an expression over its column.
+fn merged_value(kind: Kind, (a, ours): (Expr, Attr), (b, theirs): (Expr, Attr)) -> Expr {
+    let is_column = |it: &Expr, of: Attr| plan::relation::bare(it) == Some(of);
+    match kind {
+        // Of two equal values the one that is a column as it is: to group by that column is to group by the name.
+        Kind::Inner if !is_column(&a, ours) && is_column(&b, theirs) => b,
+        Kind::Inner | Kind::Left | Kind::Semi | Kind::Anti => a,
+        Kind::Right => b,
+        Kind::Full => first_of(a, b),
+    }
 }
 
 fn using_column(frame: &Frame, name: &Ident, side: &str) -> SqlResult<Attr> {

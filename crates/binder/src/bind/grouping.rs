@@ -260,9 +260,12 @@ impl<'a> Binder<'a> {
         let keys = in_order_of_items(all);
         let mut aggregates = std::mem::take(&mut self.level().calls);
         aggregates.append(&mut unique.aggregates);
-        for mut expr in std::mem::take(&mut self.level().left_out) {
-            self.over_groups(&mut expr, &keys)?;
-        }
+        let level = self.level();
+        let (left_out, of_keys) =
+            (std::mem::take(&mut level.left_out), std::mem::take(&mut level.left_out_of_keys));
+        let same = of_keys.iter().map(|it| (it, self.column_expr(it)));
+        let known: Keys = keys.iter().cloned().chain(same).collect();
+        left_out.into_iter().try_for_each(|mut it| self.over_groups(&mut it, &known))?;
         upper.expressions_mut().try_for_each(|it| self.over_groups(it, &keys))?;
         let mut conditions = Vec::new();
         if let Some(mut having) = upper.having.take() {

@@ -1,6 +1,6 @@
 //! What belongs to one SELECT while it is bound.
 
-use plan::relation::{Apply, ApplyRel, Attr, Rel};
+use plan::relation::{Apply, ApplyRel, Attr, AttrSet, Rel};
 use plan::{Aggregate, Expr};
 use sqlparser::ast::Spanned;
 use types::{SqlError, SqlResult, SqlState};
@@ -27,6 +27,8 @@ pub(super) struct Level {
     /// What constants have left out above the groups and in arguments of aggregates: nobody computes it, but its columns
     /// must be grouped by, and say to which query an aggregate belongs.
     pub left_out: Vec<Expr>,
+    /// The columns that constants have left out of keys of GROUP BY: left out of the same above, they are grouped by.
+    pub left_out_of_keys: AttrSet,
     /// Aggregates met so far.
     pub calls: Vec<(Attr, Aggregate)>,
     /// Calls of grouping() met so far, with their arguments.
@@ -139,6 +141,7 @@ impl Level {
             pending: Vec::new(),
             keys: Vec::new(),
             left_out: Vec::new(),
+            left_out_of_keys: AttrSet::default(),
             calls: Vec::new(),
             groupings: Vec::new(),
             windows: Vec::new(),
@@ -219,8 +222,10 @@ impl Binder<'_> {
     /// Leaves out expressions whose values do not matter.
     pub(super) fn leave_out(&mut self, exprs: impl IntoIterator<Item = Expr>) {
         let level = self.level();
-        if level.clause.is_over_groups() || level.clause == Clause::Aggregate {
-            let has_columns = |it: &Expr| !plan::relation::AttrSet::of(it).is_empty();
+        if level.clause == Clause::GroupBy {
+            exprs.into_iter().for_each(|it| level.left_out_of_keys.add_expr(&it));
+        } else if level.clause.is_over_groups() || level.clause == Clause::Aggregate {
+            let has_columns = |it: &Expr| !AttrSet::of(it).is_empty();
             level.left_out.extend(exprs.into_iter().filter(has_columns));
         }
     }

@@ -1,10 +1,11 @@
 //! Calls of window functions, and the windows of a SELECT over its rows or groups.
 
 use plan::relation::{Apply, Attr, AttrSet, Rel};
-use plan::{AggregateFunction, Expr, Frame, SortKey, WindowCall, WindowFunction};
+use plan::{Aggregate, AggregateFunction, Expr, Frame, SortKey, WindowCall, WindowFunction};
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
 use types::{DataType, SqlError, SqlResult, SqlState};
 
+use super::aggregate::interval_of;
 use super::aggregate_types::{Given, wrong_arguments};
 use super::coercion::name_of;
 use super::errors::{at, unsupported, windowing};
@@ -52,39 +53,45 @@ impl<'a> Binder<'a> {
             let message = format!("OVER is not supported for ordered-set aggregate {name}");
             return Err(at(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message), whole));
         }
-        let ignore_nulls = call.null_treatment == Some(ast::NullTreatment::IgnoreNulls);
-        let (mut bound, function) = self.in_clause(Clause::Window, |this| {
-            match (aggregate_names::by_name(name), by_name(name)) {
-                (Some(function), _) => {
-                    let call = this.window_aggregate(function, name, call, whole)?;
-                    Ok((call, WindowFunction::Aggregate(function)))
-                }
-                (None, Some(function)) => {
-                    Ok((this.window_function(function, name, call, whole)?, function))
-                }
-                (None, None) => Err(this.no_window_function(name, call, whole)),
-            }
-        })?;
-        let passes_nulls = {
-            use WindowFunction::{FirstValue, Lag, LastValue, Lead, NthValue};
-            matches!(function, Lag | Lead | FirstValue | LastValue | NthValue)
-        };
-        if call.null_treatment.is_some() && !passes_nulls {
-            let message = format!("function {name} does not accept RESPECT/IGNORE NULLS");
-            return Err(at(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message), whole));
+        if let Some(function) = aggregate_names::by_name(name) {
+            return self.window_aggregate(function, name, (call, over), whole);
         }
-        bound.ignore_nulls = ignore_nulls;
-        let Definition { partition, order, frame } = self.over(over)?;
-        for it in partition.iter().chain(order.iter().map(|it| &it.expr)) {
+        let (mut bound, function) = self.in_clause(Clause::Window, |this| match by_name(name) {
+            Some(function) => Ok((this.window_function(function, name, call, whole)?, function)),
+            None => Err(this.no_window_function(name, call, whole)),
+        })?;
+        use WindowFunction::{FirstValue, Lag, LastValue, Lead, NthValue};
+        if !matches!(function, Lag | Lead | FirstValue | LastValue | NthValue) {
+            check_takes_nulls(name, call, whole)?;
+        }
+        bound.ignore_nulls = call.null_treatment == Some(ast::NullTreatment::IgnoreNulls);
+        let definition = self.comparable_window(over, whole)?;
+        Ok(self.call_of_window(bound, &definition))
+    }
+
+    /// A window whose keys can be compared.
+    fn comparable_window(
+        &mut self,
+        over: &'a ast::WindowType,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Definition> {
+        let definition = self.over(over)?;
+        for it in definition.partition.iter().chain(definition.order.iter().map(|it| &it.expr)) {
             super::json::check_equality(it.data_type).map_err(|it| at(it, whole))?;
         }
+        Ok(definition)
+    }
+
+    /// The value of a call over a window; equal ones are computed once.
+    fn call_of_window(&mut self, mut call: WindowCall, definition: &Definition) -> Expr {
+        let Definition { partition, order, frame } = definition.clone();
+        let function = call.function;
         if let Some(frame) = frame.filter(|_| function.has_frame()) {
-            bound.frame = frame;
+            call.frame = frame;
         }
-        bound.order = order.len();
-        let name = aggregate_names::by_value(name, bound.arguments.first());
-        let data_type = bound.data_type;
-        let window = BoundWindow { partition, order, call: bound };
+        call.order = order.len();
+        let data_type = call.data_type;
+        let window = BoundWindow { partition, order, call };
         let known = self.level().windows.iter().find(|it| it.1 == window && it.1.is_repeatable());
         let attr = match known {
             Some((attr, _)) => *attr,
@@ -94,7 +101,7 @@ impl<'a> Binder<'a> {
                 attr
             }
         };
-        self.json_of_aggregate(name, Expr::column(attr, data_type), false)
+        Expr::column(attr, data_type)
     }
 
     /// An error where no window function may stand.
@@ -137,9 +144,37 @@ impl<'a> Binder<'a> {
         &mut self,
         function: AggregateFunction,
         name: &str,
+        (call, over): (&'a ast::Function, &'a ast::WindowType),
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let given = self
+            .in_clause(Clause::Window, |this| this.given_in_window(function, name, call, whole))?;
+        check_takes_nulls(name, call, whole)?;
+        if let Some(argument) = interval_of(function, &given) {
+            let definition = self.comparable_window(over, whole)?;
+            let call =
+                &mut |this: &mut Self, part| this.call_of_window(window_call(part), &definition);
+            return self.of_intervals(function, (argument, given.filter), whole, call);
+        }
+        let aggregate = self.aggregate_of(function, name, given, whole)?;
+        if !aggregate.order.is_empty() {
+            return Err(unsupported(&format!("{name} with OVER"), whole));
+        }
+        let call = window_call(aggregate);
+        let name = aggregate_names::by_value(name, call.arguments.first());
+        let definition = self.comparable_window(over, whole)?;
+        let value = self.call_of_window(call, &definition);
+        self.json_of_aggregate(name, value, false)
+    }
+
+    /// What an aggregate of a frame is given.
+    fn given_in_window(
+        &mut self,
+        function: AggregateFunction,
+        name: &str,
         call: &'a ast::Function,
         whole: &'a ast::Expr,
-    ) -> SqlResult<WindowCall> {
+    ) -> SqlResult<Given> {
         let FunctionArguments::List(list) = &call.args else {
             return Err(wrong_arguments(name, "", whole));
         };
@@ -155,20 +190,7 @@ impl<'a> Binder<'a> {
         }
         let arguments = self.arguments(function, name, list, false, whole)?;
         let filter = call.filter.as_deref().map(|it| self.condition(it)).transpose()?;
-        let given = Given { arguments, filter, ..Given::default() };
-        let aggregate = self.aggregate_of(function, name, given, whole)?;
-        if !aggregate.order.is_empty() {
-            return Err(unsupported(&format!("{name} with OVER"), whole));
-        }
-        Ok(WindowCall {
-            function: WindowFunction::Aggregate(aggregate.function),
-            arguments: aggregate.argument.into_iter().chain(aggregate.rest).collect(),
-            filter: aggregate.filter,
-            order: 0,
-            frame: Frame::default(),
-            ignore_nulls: false,
-            data_type: aggregate.data_type,
-        })
+        Ok(Given { arguments, filter, ..Given::default() })
     }
 
     /// The values of a call that is no aggregate.
@@ -313,6 +335,28 @@ impl<'a> Binder<'a> {
             functions,
         })
     }
+}
+
+/// A call of an aggregate, over a window that is yet to be said.
+fn window_call(aggregate: Aggregate) -> WindowCall {
+    WindowCall {
+        function: WindowFunction::Aggregate(aggregate.function),
+        arguments: aggregate.argument.into_iter().chain(aggregate.rest).collect(),
+        filter: aggregate.filter,
+        order: 0,
+        frame: Frame::default(),
+        ignore_nulls: false,
+        data_type: aggregate.data_type,
+    }
+}
+
+/// An error where a function is told what to do with NULLs and asks nobody.
+fn check_takes_nulls(name: &str, call: &ast::Function, whole: &ast::Expr) -> SqlResult<()> {
+    if call.null_treatment.is_none() {
+        return Ok(());
+    }
+    let message = format!("function {name} does not accept RESPECT/IGNORE NULLS");
+    Err(at(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message), whole))
 }
 
 fn is_same_set(left: &[Attr], right: &[Attr]) -> bool {

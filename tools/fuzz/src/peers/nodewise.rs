@@ -161,7 +161,7 @@ fn cells(column: &ArrayRef) -> SqlResult<Vec<Cell>> {
     // Arrow writes these in other ways than PostgreSQL.
     if matches!(
         column.data_type(),
-        DataType::Timestamp(_, Some(_))
+        DataType::Timestamp(..)
             | DataType::Date32
             | DataType::Time64(_)
             | DataType::Interval(_)
