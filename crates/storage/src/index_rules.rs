@@ -5,7 +5,7 @@
 
 use stdx::sync::Arc;
 use types::{
-    ColumnId, DataType, Deferral, SqlError, SqlResult, SqlState, Value, json, names, numeric,
+    ColumnId, DataType, Deferral, SqlError, SqlResult, SqlState, Value, Zone, json, names, numeric,
 };
 
 use crate::build::hash::{hash_bytes, hash_int};
@@ -149,11 +149,12 @@ impl Table {
 
 /// A value as Postgres prints keys.
 fn shown(value: &Value, data_type: DataType) -> String {
-    match numeric::cast(value, data_type, DataType::Text) {
-        Ok(Value::Text(text)) => text.to_string(),
-        Ok(Value::Null) => "null".to_owned(),
-        _ => value.to_string(),
+    if value.is_null() {
+        return "null".to_owned();
     }
+    let mut out = String::new();
+    numeric::format::shown(value, data_type, &Zone::utc(), &mut out);
+    out
 }
 
 /// A row with a NULL in its key: it is like no other.

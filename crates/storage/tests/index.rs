@@ -181,6 +181,24 @@ fn rule(kind: IndexKind, columns: &[u16]) -> Rules {
 }
 
 #[test]
+fn keys_are_told_as_clients_see_them() {
+    let inet = DataType::Network(types::Network::Inet);
+    for (data_type, written, told) in [
+        (DataType::Boolean, "true", "t"),
+        (DataType::Char(4), "ab", "ab  "),
+        (inet, "10.0.0.1", "10.0.0.1"),
+        (inet, "10.0.0.0/8", "10.0.0.0/8"),
+        (DataType::Date, "2024-02-29", "2024-02-29"),
+    ] {
+        let value =
+            types::numeric::cast(&text(written.to_owned()), DataType::Text, data_type).unwrap();
+        let rows = vec![(data_type, vec![value.clone(), value])];
+        let error = table_with(rule(IndexKind::UniqueKey, &[0]), rows).unwrap_err();
+        assert_eq!(error.detail(), Some(&*format!("Key (c0)=({told}) already exists.")));
+    }
+}
+
+#[test]
 fn keys_of_several_columns_are_checked() {
     let ints = |values: &[i64]| -> (DataType, Vec<Value>) {
         let value = |it: &i64| if *it < 0 { Value::Null } else { Value::Integer(*it) };

@@ -45,12 +45,16 @@ pub fn array(held: &str, element: Element, zone: &Zone, out: &mut String) {
     if structs::is_nested(of) && !matches!(of, DataType::Struct(it) if it.is_record()) {
         return structs::format(held, DataType::Array(element), zone, out);
     }
-    let mut item = |it: &Value, out: &mut String| match (it, of) {
+    array::format(held, element, &mut |it, out| shown(it, of, zone, out), out);
+}
+
+/// Appends a value as PostgreSQL's clients see it: a truth as one letter, a CHAR with its blanks. NULL has no text.
+pub fn shown(it: &Value, of: DataType, zone: &Zone, out: &mut String) {
+    match (it, of) {
         (Value::Boolean(it), _) => out.push_str(if *it { "t" } else { "f" }),
         (Value::Text(it), DataType::Char(length)) => out.push_str(&padded(it, length)),
         _ => value(it, of, zone, out),
-    };
-    array::format(held, element, &mut item, out);
+    }
 }
 
 /// Appends a value of a type, its moments as the clocks of a zone show them. NULL has no text.
