@@ -82,6 +82,7 @@ pub fn lower(
     let mut states = States {
         states,
         sequences: Some(&context.sequences),
+        cancel: context.control.cancel.clone(),
         zone: context.zone.clone(),
         expected_rows: rows_before_operators(pipeline),
     };
@@ -300,6 +301,7 @@ fn lower_sink(
             let rows = Some(states.expected_rows / workers.max(1) as f64).filter(|it| *it > 0.0);
             let sink = lower_aggregate(keys, aggregates, &layout, states, slots)?
                 .expecting(*estimated_groups, rows)
+                .ended_by(states.cancel.clone())
                 .in_parts(parts);
             Box::new(match having {
                 Some(condition) => sink.having(condition, states.zone.clone()),

@@ -2,6 +2,7 @@
 
 use functions::Sequences;
 use plan::PipelineId;
+use scheduler::CancelToken;
 use stdx::sync::Arc;
 use types::{SqlError, SqlResult, SqlState, Value, Zone};
 
@@ -14,6 +15,8 @@ pub(crate) struct States<'a> {
     pub states: &'a [Option<State>],
     /// What functions about sequences ask.
     pub sequences: Option<&'a Arc<dyn Sequences>>,
+    /// Ends the statement.
+    pub cancel: CancelToken,
     /// The time zone of the session.
     pub zone: Zone,
     /// Rows that are expected to reach what is compiled; 0 where they may be few.
@@ -42,7 +45,8 @@ impl Outside for States<'_> {
 impl<'a> States<'a> {
     /// Those of plans without sequences.
     pub fn of(states: &'a [Option<State>]) -> Self {
-        Self { states, sequences: None, zone: Zone::utc(), expected_rows: 0.0 }
+        let cancel = CancelToken::new();
+        Self { states, sequences: None, cancel, zone: Zone::utc(), expected_rows: 0.0 }
     }
 }
 

@@ -6,6 +6,7 @@ use super::key::KeyLayout;
 use super::spec::{AccumulatorKind, AccumulatorSpec, AggregateSpec, accumulators_of};
 use super::state::{StateSpec, states_of};
 use crate::{ColumnShape, Representation, Values};
+use scheduler::CancelToken;
 use types::SqlResult;
 
 /// What all groups of a grouping have in common.
@@ -25,6 +26,8 @@ pub(super) struct GroupPlan {
     pub(super) expected: f64,
     /// Rows that are expected to come to each worker, where that is known.
     pub(super) rows_per_worker: Option<f64>,
+    /// Ends the statement.
+    pub(super) cancel: CancelToken,
 }
 
 impl GroupPlan {
@@ -50,7 +53,13 @@ impl GroupPlan {
             states,
             expected: 0.0,
             rows_per_worker: None,
+            cancel: CancelToken::new(),
         })
+    }
+
+    /// Fails when the statement has been ended.
+    pub(super) fn check(&self) -> SqlResult<()> {
+        crate::check(&self.cancel)
     }
 
     pub(super) fn is_keyed(&self) -> bool {

@@ -64,7 +64,11 @@ pub(super) fn columns_of(plan: &GroupPlan, groups: &Groups) -> SqlResult<Vec<Vec
             let accumulators = &groups.accumulators;
             let counts = count.map(|it| accumulators[it].counts());
             let value = (&accumulators[value], groups.len());
-            finish(spec, argument_scale(plan, index), value, counts)?
+            let scale = argument_scale(plan, index);
+            match value.0.finished(&|| plan.check()) {
+                Some(finished) => finished?,
+                None => finish(spec, scale, value, counts)?,
+            }
         };
         columns.push(column);
     }
@@ -158,9 +162,6 @@ fn finish(
         let some_empty = counts.contains(&0);
         some_empty.then(|| Bitmap::from_bits(counts.iter().map(|&count| count > 0)))
     };
-    if let Some(finished) = value.finished() {
-        return finished;
-    }
     match spec.function {
         AggregateFunction::Count => Ok(Vector::new(Values::I64(value.counts().to_vec()))),
         AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::AnyValue => {

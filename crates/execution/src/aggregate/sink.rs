@@ -1,6 +1,7 @@
 //! The sink of a grouping: hands batches and packed blocks to the worker's table, and merges the tables at the end.
 
 use hardware::NodeId;
+use scheduler::CancelToken;
 use stdx::Bytes;
 use stdx::sync::{Arc, Mutex};
 use types::{SqlResult, Zone};
@@ -79,6 +80,12 @@ impl AggregateSink {
     pub fn expecting(mut self, groups: f64, rows_per_worker: Option<f64>) -> Self {
         self.plan.expected = groups;
         self.plan.rows_per_worker = rows_per_worker;
+        self
+    }
+
+    /// Ends with the statement of a token, also while values of groups are made.
+    pub fn ended_by(mut self, cancel: CancelToken) -> Self {
+        self.plan.cancel = cancel;
         self
     }
 

@@ -87,7 +87,8 @@ impl LongTexts<'_> {
                 continue;
             }
             // It is not known how many rows will be left, and no table of all texts shall be made for few.
-            let states = States { expected_rows: 0.0, zone: states.zone.clone(), ..*states };
+            let (zone, cancel) = (states.zone.clone(), states.cancel.clone());
+            let states = States { expected_rows: 0.0, zone, cancel, ..*states };
             let residual = Residual::new(filter, self.shapes, &states)?;
             if !is_last {
                 sample.keep_where(&residual, pick);

@@ -2,6 +2,7 @@
 
 use plan::{AggregateFunction, WindowFunction};
 use stdx::sync::Arc;
+use storage::Check;
 use types::{DataType, SqlError, SqlResult, SqlState};
 
 use super::bounds::KnownFrame;
@@ -68,7 +69,11 @@ impl<'a> Running<'a> {
     }
 
     /// The values for the rows of a piece.
-    pub(super) fn piece(&mut self, place: usize, shape: &ColumnShape) -> SqlResult<Vector> {
+    pub(super) fn piece(
+        &mut self,
+        (place, shape): (usize, &ColumnShape),
+        check: Check<'_>,
+    ) -> SqlResult<Vector> {
         use WindowFunction::{
             Aggregate, CumeDist, DenseRank, FirstValue, Lag, LastValue, Lead, NthValue, Ntile,
             PercentRank, Rank, RowNumber,
@@ -102,7 +107,7 @@ impl<'a> Running<'a> {
                 let chosen = self.frame_rows(place)?;
                 Ok(self.gather(place, &chosen, shape))
             }
-            Aggregate(function) => self.aggregate(function, place, shape),
+            Aggregate(function) => self.aggregate(function, (place, shape), check),
         }
     }
 
@@ -272,8 +277,8 @@ impl<'a> Running<'a> {
     fn aggregate(
         &mut self,
         function: AggregateFunction,
-        place: usize,
-        shape: &ColumnShape,
+        (place, shape): (usize, &ColumnShape),
+        check: Check<'_>,
     ) -> SqlResult<Vector> {
         let (is_average, column) = (function == AggregateFunction::Average, self.column);
         match &column.data {
@@ -295,7 +300,7 @@ impl<'a> Running<'a> {
                 let spec = self.call.states.as_ref();
                 let spec = spec.ok_or_else(|| SqlError::internal("a window lost its states"))?;
                 let kept = self.before.states.get_or_insert_with(|| FrameStates::new(spec));
-                kept.values(spec, &source, &ranges)
+                kept.values(spec, &source, &ranges, check)
             }
         }
     }

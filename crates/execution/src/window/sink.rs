@@ -127,7 +127,7 @@ impl WindowSink {
         for place in pieces {
             let batch = unit.pieces[place].read(common.sorted, context)?;
             let made = running.iter_mut().zip(&shapes[own..]);
-            let made = made.map(|(it, shape)| it.piece(place, shape));
+            let made = made.map(|(it, shape)| it.piece((place, shape), &|| context.check()));
             let made = made.collect::<SqlResult<Vec<_>>>()?;
             let columns = with_columns(batch.columns, made);
             let batch = Batch { rows: batch.rows, columns, sequence: 0 };

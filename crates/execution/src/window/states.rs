@@ -2,6 +2,7 @@
 //! anew, and equal ones are computed once.
 
 use stdx::sync::Arc;
+use storage::Check;
 use types::SqlResult;
 
 use super::frames::Ranges;
@@ -44,12 +45,13 @@ impl FrameStates {
         spec: &StateSpec,
         source: &Source<'_>,
         frames: &[Ranges],
+        check: Check<'_>,
     ) -> SqlResult<Vector> {
         let (mut values, mut places) = (Vec::new(), Vec::with_capacity(frames.len()));
         for frame in frames {
             if values.is_empty() || self.ranges != Some(*frame) {
                 self.go_to(spec, source, *frame);
-                values.push(self.states.finish()?);
+                values.push(self.states.finish(check)?);
             }
             places.push(values.len() - 1);
         }

@@ -13,6 +13,7 @@ mod wide_sums;
 
 use std::ops::Range;
 
+use storage::Check;
 use types::SqlResult;
 
 use super::batch_groups::BatchGroups;
@@ -179,9 +180,9 @@ impl Accumulator {
     }
 
     /// The finished values of who keeps them by itself.
-    pub fn finished(&self) -> Option<SqlResult<Vector>> {
+    pub fn finished(&self, check: Check<'_>) -> Option<SqlResult<Vector>> {
         match self {
-            Self::States(it) => Some(it.finish()),
+            Self::States(it) => Some(it.finish(check)),
             _ => None,
         }
     }

@@ -3,6 +3,7 @@
 use std::any::Any;
 
 use plan::AggregateFunction;
+use storage::Check;
 use types::SqlResult;
 use types::numeric::bit_text::{self, Combination};
 
@@ -82,7 +83,7 @@ impl GroupStates for BitStrings {
         }
     }
 
-    fn finish(&self) -> SqlResult<Vector> {
+    fn finish(&self, _: Check<'_>) -> SqlResult<Vector> {
         let (mut texts, mut valid) = (TextVector::default(), Vec::with_capacity(self.groups.len()));
         for group in &self.groups {
             let bits = match group {

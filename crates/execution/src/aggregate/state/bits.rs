@@ -3,6 +3,7 @@
 use std::any::Any;
 
 use plan::AggregateFunction;
+use storage::Check;
 use types::SqlResult;
 
 use super::interface::{GroupStates, same_kind};
@@ -62,7 +63,7 @@ impl GroupStates for BitSums {
         }
     }
 
-    fn finish(&self) -> SqlResult<Vector> {
+    fn finish(&self, _: Check<'_>) -> SqlResult<Vector> {
         let some_empty = self.seen.contains(&false);
         let validity = some_empty.then(|| Bitmap::from_bits(self.seen.iter().copied()));
         Ok(Vector { values: Values::I64(self.bits.clone()), validity })

@@ -4,6 +4,7 @@ use std::any::Any;
 
 use plan::AggregateFunction;
 use stdx::sync::Arc;
+use storage::Check;
 use types::SqlResult;
 
 use super::interface::{GroupStates, same_kind};
@@ -123,7 +124,7 @@ impl<K: RowKey> GroupStates for Chosen<K> {
         self.compact();
     }
 
-    fn finish(&self) -> SqlResult<Vector> {
+    fn finish(&self, _: Check<'_>) -> SqlResult<Vector> {
         let nothing = null_vector(&self.spec.result, 1);
         let source = self.best.iter().map(|it| match it {
             Some(it) => (&*self.vectors[it.vector as usize], it.row),

@@ -5,6 +5,7 @@ use std::any::Any;
 use std::ops::Range;
 
 use stdx::sync::{Arc, OnceLock};
+use storage::Check;
 use types::SqlResult;
 
 use super::fold::{Plain, Rows, Segment, fold};
@@ -114,7 +115,7 @@ impl<K: RowKey> GroupStates for Collected<K> {
         self.by_group.take();
     }
 
-    fn finish(&self) -> SqlResult<Vector> {
+    fn finish(&self, check: Check<'_>) -> SqlResult<Vector> {
         let mut by_place: Vec<u32> = (0..self.segments.len() as u32).collect();
         by_place.sort_by_key(|&it| self.segments[it as usize].position);
         let mut ranks = vec![0u32; by_place.len()];
@@ -129,7 +130,7 @@ impl<K: RowKey> GroupStates for Collected<K> {
             };
             self.of_group(group).iter().map(row).collect()
         };
-        let rows = Rows { segments: &segments, groups: self.groups, of_group: &rows_of };
+        let rows = Rows { segments: &segments, groups: self.groups, of_group: &rows_of, check };
         fold(&self.spec, &rows, self.plain)
     }
 

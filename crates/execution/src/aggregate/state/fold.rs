@@ -4,6 +4,7 @@
 use functions::{ARRAY_BYTES_MAX, VALUE_BYTES_MAX};
 use plan::AggregateFunction;
 use stdx::sync::Arc;
+use storage::Check;
 use types::array::{self, Dimension};
 use types::{SqlError, SqlResult, SqlState, Value};
 
@@ -34,22 +35,29 @@ pub(super) struct Rows<'a, K> {
     pub(super) groups: usize,
     /// The rows of a group, in no order.
     pub(super) of_group: &'a dyn Fn(usize) -> Vec<Row<K>>,
+    /// Fails when the statement has been ended; asked before each group.
+    pub(super) check: Check<'a>,
 }
 
 impl<K: RowKey> Rows<'_, K> {
     /// The rows of a group in order, each once if only distinct ones count.
-    fn ordered(&self, group: usize, distinct: bool) -> Vec<Row<K>> {
+    fn ordered(&self, group: usize, distinct: bool) -> SqlResult<Vec<Row<K>>> {
+        (self.check)()?;
         let mut rows = (self.of_group)(group);
         rows.sort_unstable();
         if distinct {
             rows.dedup_by(|a, b| a.0 == b.0);
         }
-        rows
+        Ok(rows)
     }
 
     /// The rows of a group in any order, each once if only distinct ones count.
-    fn counted(&self, group: usize, distinct: bool) -> Vec<Row<K>> {
-        if distinct { self.ordered(group, true) } else { (self.of_group)(group) }
+    fn counted(&self, group: usize, distinct: bool) -> SqlResult<Vec<Row<K>>> {
+        if distinct {
+            return self.ordered(group, true);
+        }
+        (self.check)()?;
+        Ok((self.of_group)(group))
     }
 
     fn argument(&self, row: &Row<K>, argument: usize) -> (&Vector, u32) {
@@ -77,7 +85,7 @@ pub(super) fn fold<K: RowKey>(
         AggregateFunction::PercentileContinuous => between(spec, rows),
         AggregateFunction::PercentileDiscrete => {
             let chosen = (0..rows.groups).map(|group| {
-                let mut of_group = rows.counted(group, spec.distinct);
+                let mut of_group = rows.counted(group, spec.distinct)?;
                 let Some(share) = share_of(rows, &of_group)? else { return Ok(None) };
                 // The first row that so much of all is up to.
                 let number = (share * of_group.len() as f64).ceil() as usize;
@@ -88,8 +96,9 @@ pub(super) fn fold<K: RowKey>(
             Ok(rows.chosen(spec, &chosen))
         }
         AggregateFunction::Mode => {
-            let chosen = (0..rows.groups).map(|it| most_frequent(&rows.ordered(it, spec.distinct)));
-            let chosen: Vec<_> = chosen.collect();
+            let chosen =
+                (0..rows.groups).map(|it| Ok(most_frequent(&rows.ordered(it, spec.distinct)?)));
+            let chosen = chosen.collect::<SqlResult<Vec<_>>>()?;
             Ok(rows.chosen(spec, &chosen))
         }
         _ => of_distinct(spec, rows, plain),
@@ -103,7 +112,7 @@ fn texts<K: RowKey>(spec: &StateSpec, rows: &Rows<'_, K>) -> SqlResult<Vector> {
     let mut text = String::new();
     for group in 0..rows.groups {
         text.clear();
-        let of_group = rows.ordered(group, spec.distinct);
+        let of_group = rows.ordered(group, spec.distinct)?;
         for (number, row) in of_group.iter().enumerate() {
             for place in [1, 0].into_iter().filter(|it| *it < spec.shapes.len()) {
                 let (vector, row) = rows.argument(row, place);
@@ -130,7 +139,7 @@ fn arrays<K: RowKey>(spec: &StateSpec, rows: &Rows<'_, K>) -> SqlResult<Vector> 
     let of_arrays = spec.shapes[0].data_type.element().is_some();
     for group in 0..rows.groups {
         held.clear();
-        let of_group = rows.ordered(group, spec.distinct);
+        let of_group = rows.ordered(group, spec.distinct)?;
         let mut inner: Option<Vec<Dimension>> = None;
         for row in &of_group {
             let (vector, row) = rows.argument(row, 0);
@@ -202,7 +211,7 @@ fn between<K: RowKey>(spec: &StateSpec, rows: &Rows<'_, K>) -> SqlResult<Vector>
     };
     let (mut values, mut valid) = (Vec::new(), Vec::new());
     for group in 0..rows.groups {
-        let mut of_group = rows.counted(group, spec.distinct);
+        let mut of_group = rows.counted(group, spec.distinct)?;
         let share = share_of(rows, &of_group)?;
         let place = share.map_or(0.0, |it| it * of_group.len().saturating_sub(1) as f64);
         values.push(match share {
@@ -236,7 +245,7 @@ fn most_frequent<K: RowKey>(ordered: &[Row<K>]) -> Option<Row<K>> {
 fn of_distinct<K: RowKey>(spec: &StateSpec, rows: &Rows<'_, K>, plain: Plain) -> SqlResult<Vector> {
     let (mut groups, mut all) = (Vec::new(), Vec::new());
     for group in 0..rows.groups {
-        let of_group = rows.ordered(group, true);
+        let of_group = rows.ordered(group, true)?;
         groups.extend(std::iter::repeat_n(group as u32, of_group.len()));
         all.extend(of_group);
     }
@@ -250,7 +259,7 @@ fn of_distinct<K: RowKey>(spec: &StateSpec, rows: &Rows<'_, K>, plain: Plain) ->
     states.resize(rows.groups);
     let fed = StateRows { groups: &groups, arguments: &arguments, valid: None, position: (0, 0) };
     states.update(&fed);
-    states.finish()
+    states.finish(rows.check)
 }
 
 /// Values of which those are NULL that are not valid.

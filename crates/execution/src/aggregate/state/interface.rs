@@ -3,6 +3,7 @@
 use std::any::Any;
 
 use plan::AggregateFunction;
+use storage::Check;
 use types::{DataType, SqlResult};
 
 use super::rows::StateRows;
@@ -18,8 +19,8 @@ pub(crate) trait GroupStates: Send + Sync {
     fn update(&mut self, rows: &StateRows<'_>);
     /// Adds the groups `from[i]` of other states of the same aggregate to the groups `to[i]`.
     fn merge(&mut self, to: &[u32], other: &dyn GroupStates, from: &[u32]);
-    /// The value of each group.
-    fn finish(&self) -> SqlResult<Vector>;
+    /// The value of each group; `check` fails when the statement has been ended.
+    fn finish(&self, check: Check<'_>) -> SqlResult<Vector>;
     /// About how many bytes it holds.
     fn bytes(&self) -> u64;
     /// Itself, for who merges it.

@@ -9,6 +9,7 @@ use std::any::Any;
 
 use arrow_buffer::i256;
 use plan::AggregateFunction;
+use storage::Check;
 use types::numeric::errors::{out_of_range, overflow};
 use types::{DataType, SqlResult};
 
@@ -222,7 +223,7 @@ impl GroupStates for Moments {
         }
     }
 
-    fn finish(&self) -> SqlResult<Vector> {
+    fn finish(&self, _: Check<'_>) -> SqlResult<Vector> {
         let groups = 0..self.counts.len();
         let mut valid = Vec::with_capacity(groups.len());
         let (function, data_type) = (self.spec.function, self.spec.result.data_type);

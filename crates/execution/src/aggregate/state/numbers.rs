@@ -4,6 +4,7 @@
 use std::any::Any;
 
 use plan::AggregateFunction;
+use storage::Check;
 use types::SqlResult;
 use types::numeric::Arithmetic;
 use types::numeric::number::{self, Number};
@@ -98,7 +99,7 @@ impl GroupStates for Numbers {
         }
     }
 
-    fn finish(&self) -> SqlResult<Vector> {
+    fn finish(&self, _: Check<'_>) -> SqlResult<Vector> {
         let (mut texts, mut valid) = (TextVector::default(), Vec::with_capacity(self.groups.len()));
         for group in &self.groups {
             let value = self.value(group)?;

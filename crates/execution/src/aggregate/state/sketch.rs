@@ -7,6 +7,7 @@ use std::any::Any;
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hasher};
 
+use storage::Check;
 use types::SqlResult;
 
 use super::interface::{GroupStates, same_kind};
@@ -177,7 +178,7 @@ impl GroupStates for Sketches {
         }
     }
 
-    fn finish(&self) -> SqlResult<Vector> {
+    fn finish(&self, _: Check<'_>) -> SqlResult<Vector> {
         Ok(Vector::new(Values::I64(self.sketches.iter().map(Sketch::estimate).collect())))
     }
 

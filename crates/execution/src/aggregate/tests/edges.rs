@@ -5,7 +5,7 @@ use types::SqlState;
 
 use super::*;
 use crate::aggregate::tuning::{SORTED_GROUPS_MAX, UNSORTED_GROUPS_MAX};
-use crate::{ColumnShape, Representation};
+use crate::{ColumnShape, Representation, Values, Vector};
 
 fn decimals(values: &[i128]) -> Vec<Value> {
     values.iter().map(|&unscaled| Value::Decimal { unscaled, scale: 2 }).collect()
@@ -342,4 +342,36 @@ fn keys_wider_than_a_word_are_kept_apart() {
             }
         }
     }
+}
+
+#[test]
+fn values_of_groups_are_not_made_once_the_statement_has_ended() {
+    let shape = ColumnShape::computed(DataType::BigInt, false);
+    let layout = vec![shape.clone(), shape];
+    let compile = |place: usize| {
+        Compiled::new(&Expr::column(place, DataType::BigInt), &layout, &NoOutside).unwrap()
+    };
+    let spec = AggregateSpec {
+        function: AggregateFunction::Mode,
+        argument: Some(0),
+        rest: Vec::new(),
+        distinct: false,
+        order: Vec::new(),
+        filter: None,
+        data_type: DataType::BigInt,
+    };
+    let run = |ends: bool| {
+        let cancel = scheduler::CancelToken::new();
+        let sink = AggregateSink::new(vec![compile(0)], vec![compile(1)], vec![spec.clone()], 1);
+        let sink = sink.unwrap().ended_by(cancel.clone());
+        let column = || Arc::new(Vector::new(Values::I64(vec![1, 2, 1])));
+        let batch = Batch { rows: 3, columns: vec![column(), column()], sequence: 0 };
+        sink.consume(batch, &context(0)).unwrap();
+        if ends {
+            cancel.cancel();
+        }
+        sink.finish(&Serial(1)).map(drop)
+    };
+    assert!(run(false).is_ok());
+    assert_eq!(run(true).unwrap_err().state, SqlState::QUERY_CANCELED);
 }
