@@ -41,10 +41,9 @@ pub const MEANT: &[Meant] = &[
     },
     Meant {
         reason: "what is wrong with a constant is told there when the statement is planned, here when a row has it",
-        applies: |_, ours, theirs| match ours {
-            Reply::Rows(ours) => ours.rows.is_empty() && theirs.is_value_error(),
-            Reply::Done => matches!(theirs.state(), Some("22003" | "22026")),
-            _ => false,
+        applies: |_, ours, theirs| {
+            let is_empty = matches!(ours, Reply::Rows(ours) if ours.rows.is_empty());
+            is_empty && theirs.is_value_error()
         },
     },
     Meant {

@@ -13,7 +13,7 @@ const ENTRIES: usize = 256;
 const COLUMNS_MAX: usize = 2;
 /// Bytes of a text at most, beside the one that tells its length.
 const BYTES_MAX: usize = 7;
-/// The half that stands for a longer text, and for no text's: lengths are less.
+/// The half of any longer text. No short one has it, as its highest byte is a length.
 const LONG: u64 = u64::MAX;
 /// A batch is served badly where fewer than one in so many rows are known.
 const KNOWN_MIN: usize = 4;

@@ -8,8 +8,8 @@ use types::{SqlError, SqlResult};
 use crate::vector::WINDOW;
 use crate::{Bitmap, ColumnShape, TextVector, Values, Vector};
 
-/// Texts of a dictionary of whose beginnings a copy is made for each batch.
-const WINDOWS_MAX: usize = 256;
+/// So many rows must come for each text of a dictionary that copies of the texts are made for a batch first.
+const ROWS_PER_TEXT_MIN: usize = 4;
 
 /// Rows of a block that become a batch.
 #[derive(Clone)]
@@ -103,6 +103,8 @@ pub(super) fn pick(
 trait Rows {
     /// Their values, in order, behind others.
     fn copy<A: Copy, B>(&self, from: &[A], to: &mut Vec<B>, value: impl Fn(A) -> B);
+    /// How many.
+    fn len(&self) -> usize;
     /// Calls `f` with each.
     fn each(&self, f: impl FnMut(usize));
 }
@@ -113,6 +115,10 @@ impl Rows for Run {
     #[inline]
     fn copy<A: Copy, B>(&self, from: &[A], to: &mut Vec<B>, value: impl Fn(A) -> B) {
         to.extend(from[self.0.clone()].iter().map(|&it| value(it)));
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
     }
 
     #[inline]
@@ -128,6 +134,10 @@ impl Rows for From<'_> {
     #[inline]
     fn copy<A: Copy, B>(&self, from: &[A], to: &mut Vec<B>, value: impl Fn(A) -> B) {
         to.extend(self.0.iter().map(|&it| value(from[it as usize - self.1])));
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
     }
 
     #[inline]
@@ -153,7 +163,7 @@ fn extend(to: &mut Values, from: HeldValues<'_>, rows: impl Rows) -> bool {
     true
 }
 
-/// Coded texts, one by one: those of a small dictionary by windows onto it.
+/// Coded texts, one by one; where each comes often, by windows that hold whole texts.
 fn push_coded(
     to: &mut TextVector,
     codes: &[u32],
@@ -163,7 +173,7 @@ fn push_coded(
     use arrow_array::Array;
     // Where all rows are NULL there may be no text at all.
     let text = |code: usize| if code < texts.len() { text_bytes(texts, code) } else { b"" };
-    let windows = (texts.len() <= WINDOWS_MAX).then(|| {
+    let windows = (texts.len() * ROWS_PER_TEXT_MIN <= rows.len()).then(|| {
         let window = |text: &[u8]| {
             let mut window = [0; WINDOW];
             window.get_mut(..text.len())?.copy_from_slice(text);
@@ -178,5 +188,33 @@ fn push_coded(
             to.push_window(window, *len);
         }),
         None => rows.each(|row| to.push_bytes(text(codes[row] as usize))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coded_texts_are_the_same_by_windows_and_one_by_one() {
+        let short = ["", "a", "sixteen bytes ..", "\u{e4}\u{6f22}"];
+        let long = ["", "a", "one byte more ...", "b"];
+        for texts in [&short[..], &long[..], &[]] {
+            let dictionary = arrow_array::StringArray::from(texts.to_vec());
+            // The last code is that of no text: rows that are NULL have it.
+            let codes: Vec<u32> = (0..100).map(|it| it * 7 % (texts.len() as u32 + 1)).collect();
+            let expected = |row: usize| texts.get(codes[row] as usize).copied().unwrap_or("");
+            for range in [0..0, 3..8, 0..100] {
+                let mut found = TextVector::default();
+                push_coded(&mut found, &codes, &dictionary, &Run(range.clone()));
+                let found: Vec<&str> = (0..found.len()).map(|it| found.get(it)).collect();
+                assert_eq!(found, range.map(expected).collect::<Vec<_>>());
+            }
+            let (places, start) = ([10, 12, 19], 10);
+            let mut found = TextVector::default();
+            push_coded(&mut found, &codes, &dictionary, &From(&places, start));
+            let found: Vec<&str> = (0..found.len()).map(|it| found.get(it)).collect();
+            assert_eq!(found, [expected(0), expected(2), expected(9)]);
+        }
     }
 }
