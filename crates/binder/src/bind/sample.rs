@@ -60,6 +60,11 @@ impl<'a> Binder<'a> {
         };
         let place = self.attribute(DataType::BigInt, false);
         let scan = match rel {
+            // Places of rows are read beside their columns.
+            Rel::Scan(scan) if scan.table.columns.is_empty() => {
+                let message = "REPEATABLE of TABLESAMPLE of a table without columns";
+                return Err(SqlError::unsupported(format!("{message} is not supported")));
+            }
             Rel::Scan(scan) if place == scan.base + scan.table.columns.len() => scan,
             _ => {
                 let message = "REPEATABLE of TABLESAMPLE of anything but a table";
