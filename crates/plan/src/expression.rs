@@ -279,6 +279,19 @@ impl Expr {
         deepest
     }
 
+    /// Whether it has more nodes than so many.
+    pub fn is_larger_than(&self, nodes: usize) -> bool {
+        let (mut seen, mut open) = (0, vec![self]);
+        while let Some(expr) = open.pop() {
+            seen += 1;
+            if seen > nodes {
+                return true;
+            }
+            open.extend(expr.children());
+        }
+        false
+    }
+
     /// Adds the columns it reads to `into`.
     pub fn collect_columns(&self, into: &mut std::collections::BTreeSet<usize>) {
         if let ExprKind::Column(index) = self.kind {

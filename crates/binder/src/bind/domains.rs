@@ -19,6 +19,24 @@ use super::level::{Clause, Level, one_row};
 use super::scope::{Frame, Named};
 use crate::domain_value::VALUE;
 
+/// The most nodes of a value that becomes one of a domain: each constraint has copies of it, as have casts around it.
+const COPIED_MAX: usize = 10_000;
+
+/// Whether a value was found to be one of this domain just now.
+fn is_checked(operand: &Expr, domain: &str) -> bool {
+    let raises = |it: &Expr| match &it.kind {
+        ExprKind::Call { function: Function::RaiseDomain, arguments } => {
+            matches!(arguments.first().map(|it| &it.kind),
+                Some(ExprKind::Literal(Value::Text(name))) if **name == *domain)
+        }
+        _ => false,
+    };
+    match &operand.kind {
+        ExprKind::Case { branches, .. } => branches.iter().all(|it| raises(&it.1)),
+        _ => false,
+    }
+}
+
 impl<'a> Binder<'a> {
     /// The domain that a type names; `None` of any other type.
     pub(super) fn domain_named(
@@ -45,6 +63,14 @@ impl<'a> Binder<'a> {
         let rules = DomainRules::of(&domain.name, self.environment.catalog)?;
         if !rules.not_null && rules.checks.is_empty() {
             return Ok(operand);
+        }
+        if is_checked(&operand, &rules.name) {
+            return Ok(operand);
+        }
+        if operand.is_larger_than(COPIED_MAX) {
+            let what = format!("a value of domain {} is too long an expression", rules.name);
+            return Err(SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, what)
+                .with_hint("name the value in a subquery"));
         }
         if is_volatile(&operand) {
             let message = format!(
