@@ -96,6 +96,7 @@ fn deep_statements_are_answered_or_refused() {
         chain("::int", 100_000),
         chain(" IS NULL", 400),
         chain(" IS NULL", 100_000),
+        chain(" COLLATE \"C\"", 20_000),
         chain(" UNION ALL SELECT 1", 200),
         chain(" UNION ALL SELECT 1", 100_000),
         chain(" EXCEPT SELECT 1", 100_000),
