@@ -4,12 +4,77 @@
 //! below a new node (`a + b + c`, `x::int::text`, `.. IS NULL IS NULL`), so they add up; a comma begins a tree beside the
 //! others, except where the elements of a list hang on one another: branches of UNION and its kin, joined relations, and
 //! WITH, whose queries stand in one another.
+//!
+//! Key decision: texts that are kept bring trees into statements that do not show it. Views know their levels. What tables and
+//! domains keep, and bodies of macros with what they stand for, are told here when they are read, and all statements get room for
+//! the deepest ([`kept_levels`]). A statement that comes to one that is deeper still is refused, with room for it from then on.
 
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
+use stdx::stack;
+use stdx::sync::atomic::{AtomicUsize, Ordering};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::precedence::is_isnull;
+use crate::syntax::too_deep;
+use crate::tokenizing::tokenized;
+
+/// See [`kept_levels`].
+static KEPT: AtomicUsize = AtomicUsize::new(0);
+
+/// Levels of the deepest kept text that this process has read so far.
+pub fn kept_levels() -> usize {
+    KEPT.load(Ordering::Relaxed)
+}
+
+/// Has statements have room for a text that is kept, before one reads it.
+///
+/// # Errors
+/// 42601 for what is no text of SQL.
+pub fn note_kept(text: &str) -> SqlResult<()> {
+    // Each level is a letter at least.
+    if text.len() > stack::FREE_LEVELS {
+        raise(of_text(text)?);
+    }
+    Ok(())
+}
+
+/// Shallow texts need no room, and for what is deeper than all there is nothing is gained by it.
+fn raise(levels: usize) {
+    if levels > stack::FREE_LEVELS && levels <= stack::LEVELS_MAX {
+        KEPT.fetch_max(levels, Ordering::Relaxed);
+    }
+}
+
+/// The most levels of a tree made of a text.
+pub(crate) fn of_text(text: &str) -> SqlResult<usize> {
+    Ok(levels(&tokenized(text)?))
+}
+
+/// Refuses the tree of a kept text that the statement at work has no room for (54001); later statements have it.
+pub(crate) fn ask_room(levels: usize) -> SqlResult<()> {
+    raise(levels);
+    if stack::has_room(levels) { Ok(()) } else { Err(too_deep()) }
+}
+
+/// The most levels of the body of a function that these tokens make, which is a text within them.
+pub(crate) fn of_body(tokens: &[TokenWithSpan]) -> usize {
+    let words = tokens.iter().filter_map(|it| match &it.token {
+        Token::Word(word) => Some(word.keyword),
+        _ => None,
+    });
+    let begin: Vec<Keyword> = words.take(4).collect();
+    if begin.first() != Some(&Keyword::CREATE) || !begin.contains(&Keyword::FUNCTION) {
+        return 0;
+    }
+    let texts = tokens.iter().filter_map(|it| match &it.token {
+        Token::DollarQuotedString(text) => Some(&text.value),
+        Token::SingleQuotedString(text) | Token::EscapedStringLiteral(text) => Some(text),
+        _ => None,
+    });
+    // What cannot be read is told when it is.
+    texts.filter_map(|it| of_text(it).ok()).max().unwrap_or(0)
+}
 
 /// What has been seen between a parenthesis and here.
 #[derive(Default)]

@@ -96,6 +96,7 @@ mod struct_words;
 mod subscripts;
 mod syntax;
 mod temporary;
+mod tokenizing;
 mod tokens;
 mod transactions;
 mod type_names;
@@ -121,6 +122,7 @@ pub use file_reference::{FileOption, FileReference, named_type};
 pub use function_words::of_one_row;
 pub use json_rows::json_rows;
 pub use kept_text::{KeptText, with_types_found};
+pub use levels::{kept_levels, note_kept};
 pub use like_words::{Including, LikeClause};
 pub use normalized::{READ_MAX, normalized};
 pub use role_statement::{

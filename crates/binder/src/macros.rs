@@ -7,18 +7,22 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{
     self, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, TableAlias, TableFactor,
-    VisitMut,
+    Visit, VisitMut,
 };
 use types::{CatalogView, MacroDefinition, MacroForm, SqlError, SqlFunction, SqlResult, SqlState};
 
 use crate::fragments::read;
+use crate::levels;
 use crate::sql_functions;
 use crate::syntax::{ident, unsupported};
-use crate::walk::{self, Editor};
+use crate::walk::{self, Editor, Looker};
 use crate::written_in_sql::name_columns;
 
 /// Macros that stand for calls of macros.
 const DEPTH_MAX: usize = 100;
+
+/// Expressions that a call stands for with its arguments, each as often as the body has it: calls in one another double them.
+const EXPRESSIONS_MAX: usize = 100_000;
 
 /// A query with what its calls of macros stand for; `None` where there are none.
 ///
@@ -32,7 +36,7 @@ pub(crate) fn expanded(
         return Ok(None);
     }
     let mut tree = Box::new(query.clone());
-    let mut expanding = Expanding { catalog, depth: 0, found: false };
+    let mut expanding = Expanding { catalog, depth: 0, levels: 0, found: false };
     match walk::edit(&mut tree, &mut expanding) {
         ControlFlow::Continue(()) => Ok(expanding.found.then_some(tree)),
         ControlFlow::Break(error) => Err(error),
@@ -42,6 +46,8 @@ pub(crate) fn expanded(
 struct Expanding<'a> {
     catalog: &'a dyn CatalogView,
     depth: usize,
+    /// Levels of the bodies that this one stands in.
+    levels: usize,
     found: bool,
 }
 
@@ -55,7 +61,7 @@ impl Editor for Expanding<'_> {
     }
 
     fn post_expr(&mut self, expr: &mut Expr) -> ControlFlow<SqlError> {
-        match self.of_call(expr) {
+        match self.of_call(expr).and_then(|it| self.sound(it)) {
             Ok(None) => {}
             Ok(Some(new)) => {
                 self.found = true;
@@ -67,7 +73,7 @@ impl Editor for Expanding<'_> {
     }
 
     fn post_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<SqlError> {
-        match self.of_table(factor) {
+        match self.of_table(factor).and_then(|it| self.sound(it)) {
             Ok(None) => {}
             Ok(Some(new)) => {
                 self.found = true;
@@ -79,7 +85,60 @@ impl Editor for Expanding<'_> {
     }
 }
 
+/// How many expressions there are in what a call stands for, and how deep they stand in one another.
+#[derive(Default)]
+struct Extent {
+    count: usize,
+    open: usize,
+    deepest: usize,
+}
+
+impl Extent {
+    fn begin(&mut self) {
+        self.open += 1;
+        self.deepest = self.deepest.max(self.open);
+    }
+}
+
+impl Looker for Extent {
+    fn pre_query(&mut self) {
+        self.begin();
+    }
+
+    fn post_query(&mut self) {
+        self.open -= 1;
+    }
+
+    fn pre_expr(&mut self, _: &Expr) -> ControlFlow<()> {
+        self.count += 1;
+        self.begin();
+        if self.count > EXPRESSIONS_MAX {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    fn post_expr(&mut self, _: &Expr) -> ControlFlow<()> {
+        self.open -= 1;
+        ControlFlow::Continue(())
+    }
+}
+
 impl Expanding<'_> {
+    /// What a call stands for, if it is not too long, and the statement has room for it (54001).
+    fn sound<T: Visit>(&self, new: Option<T>) -> SqlResult<Option<T>> {
+        if let Some(new) = &new {
+            let mut extent = Extent::default();
+            if walk::look(new, &mut extent) {
+                let message = format!("a macro stands for more than {EXPRESSIONS_MAX} expressions");
+                return Err(SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, message));
+            }
+            levels::ask_room(self.levels + extent.deepest)?;
+        }
+        Ok(new)
+    }
+
     fn of_call(&self, expr: &Expr) -> SqlResult<Option<Expr>> {
         let Expr::Function(call) = expr else { return Ok(None) };
         let FunctionArguments::List(list) = &call.args else { return Ok(None) };
@@ -96,7 +155,7 @@ impl Expanding<'_> {
         }
         let (form, values) = chosen(&definition, &list.args)?;
         if let Some(function) = &form.function {
-            let body = self.within(crate::parse::query(&form.body)?)?;
+            let body = self.within(crate::parse::query(&form.body)?, form)?;
             return sql_functions::value(&definition.name, (form, function), (body, values))
                 .map(Some);
         }
@@ -125,13 +184,13 @@ impl Expanding<'_> {
         let mut alias = alias.clone();
         let subquery = match &form.function {
             Some(function) if definition.is_table => {
-                let made = (self.within(query)?, values);
+                let made = (self.within(query, form)?, values);
                 let told = told_columns(function, &mut alias)?;
                 let function = told.as_ref().unwrap_or(function);
                 sql_functions::rows(&definition.name, (form, function), made)?
             }
             Some(function) => {
-                let made = (self.within(query)?, values);
+                let made = (self.within(query, form)?, values);
                 let value = sql_functions::value(&definition.name, (form, function), made)?;
                 let column = alias.as_ref().map_or(&definition.name, |it| &it.name.value);
                 sql_functions::row_of(value, column)?
@@ -171,12 +230,14 @@ impl Expanding<'_> {
     }
 
     /// A body with its own macros expanded.
-    fn within<T: VisitMut>(&self, mut body: T) -> SqlResult<T> {
+    fn within<T: VisitMut>(&self, mut body: T, form: &MacroForm) -> SqlResult<T> {
         if self.depth == DEPTH_MAX {
             let message = format!("more than {DEPTH_MAX} macros stand for one another");
             return Err(SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, message));
         }
-        let mut inner = Expanding { catalog: self.catalog, depth: self.depth + 1, found: false };
+        let levels = self.levels + levels::of_text(&form.body)?;
+        levels::ask_room(levels)?;
+        let mut inner = Expanding { depth: self.depth + 1, levels, found: false, ..*self };
         if let ControlFlow::Break(error) = walk::edit(&mut body, &mut inner) {
             return Err(error);
         }
@@ -185,7 +246,7 @@ impl Expanding<'_> {
 
     /// A body with its own macros expanded, and then the arguments in their places.
     fn filled<T: VisitMut>(&self, body: T, form: &MacroForm, values: Vec<Expr>) -> SqlResult<T> {
-        let mut body = self.within(body)?;
+        let mut body = self.within(body, form)?;
         let _ = walk::expressions_mut(&mut body, |expr| {
             if let Expr::Identifier(name) = expr {
                 let name = ident(name);

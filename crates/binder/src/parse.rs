@@ -4,7 +4,7 @@ use crate::dialect::Postgres;
 use sqlparser::ast::{self, ObjectType, Set};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::Parser;
-use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 use stdx::stack::{self, Deep};
 use types::{SqlError, SqlResult, SqlState};
 
@@ -13,39 +13,32 @@ use crate::data_types::data_type;
 use crate::definition_words::Reading;
 use crate::design::DesignClause;
 use crate::fragments::read;
-use crate::levels::{levels, names_are_sound, tables_are_sound};
+use crate::levels::{self, levels, names_are_sound, tables_are_sound};
 use crate::numa::{self, Recognised};
 use crate::row_changes::{changing, locking};
 use crate::statement::{ExplainFormat, ParsedQuery, Statement};
 use crate::syntax::{NESTED_MAX, dotted, ident, name, syntax, too_deep, unknown, unsupported};
+use crate::tokenizing::tokenized;
 use crate::{
     alter, asof, call_words, chained, clauses, comment_words, comprehension, conflict_words,
     constraint_words, copy, copy_options, cursor_words, domain_words, file_calls, folders, frames,
     friendly_words, from_first, generated_columns, item_assignment, json_table_words, keys, lambda,
-    like_words, lock_words, macro_words, maintenance, merge_words, notify_words, numerals,
-    overriding, parameters, recursion_words, rewrite, role_words, schema_words, sequence_words,
-    show_words, steering, steps, storage_words, struct_words, subscripts, temporary, tokens,
-    transactions, type_words, variable_words, view_words, written_in_sql,
+    like_words, lock_words, macro_words, maintenance, merge_words, notify_words, overriding,
+    parameters, recursion_words, rewrite, role_words, schema_words, sequence_words, show_words,
+    steering, steps, storage_words, struct_words, subscripts, temporary, tokens, transactions,
+    type_words, variable_words, view_words, written_in_sql,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
 /// their levels. What is deeper than there is room for is refused (54001).
 pub fn parse(sql: &str) -> SqlResult<Deep<Vec<Statement>>> {
     let tokens = tokens::plain(sql).map_or_else(|| tokenized(sql), Ok)?;
-    let levels = levels(&tokens);
+    let levels = levels(&tokens) + levels::of_body(&tokens);
     if levels > stack::LEVELS_MAX {
         return Err(too_deep());
     }
     let statements = stack::with_levels(levels, || statements(tokens))?;
     Ok(Deep::new(statements, levels))
-}
-
-/// All tokens of a text, with the blanks that may mean something.
-fn tokenized(sql: &str) -> SqlResult<Vec<TokenWithSpan>> {
-    let tokens = Tokenizer::new(&Postgres::of(0), sql).tokenize_with_location();
-    let mut tokens = tokens.map_err(|it| syntax(&it.into()))?;
-    rewrite::join_texts(&mut tokens)?;
-    numerals::read(sql, tokens)
 }
 
 fn statements(mut tokens: Vec<TokenWithSpan>) -> SqlResult<Vec<Statement>> {
@@ -244,7 +237,9 @@ fn about_names(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>> {
 
 /// The query that a text is; `None` where it is anything else.
 fn query_of_text(text: &str) -> SqlResult<Option<ParsedQuery>> {
-    match <[Statement; 1]>::try_from(parse(text)?.into_tree()) {
+    let parsed = parse(text)?;
+    levels::ask_room(parsed.levels())?;
+    match <[Statement; 1]>::try_from(parsed.into_tree()) {
         Ok([Statement::Query { query }]) => Ok(Some(query)),
         _ => Ok(None),
     }
@@ -670,7 +665,9 @@ fn create_table(table: ast::CreateTable) -> SqlResult<Statement> {
 pub(crate) fn expression(text: &str) -> SqlResult<ast::Expr> {
     let wrong = || SqlError::internal(format!("{text} is no expression any more"));
     // In parentheses, as a call that stands for others gets a name in a select list.
-    let statements = parse(&format!("SELECT ({text})"))?.into_tree();
+    let parsed = parse(&format!("SELECT ({text})"))?;
+    levels::ask_room(parsed.levels())?;
+    let statements = parsed.into_tree();
     let Some(Statement::Query { query }) = statements.into_iter().next() else {
         return Err(wrong());
     };

@@ -7,8 +7,8 @@ use binder::Statement;
 use stdx::stack;
 use types::{SqlError, SqlResult, SqlState};
 
-use crate::starting::Started;
-use crate::{Answer, Database, Session};
+use crate::starting::{Begun, Started};
+use crate::{Answer, CancelToken, Database, Session};
 
 impl Session {
     /// Executes statements separated by semicolons, in order; the first error ends the list, and what was done before
@@ -22,13 +22,17 @@ impl Session {
         Ok(answers)
     }
 
-    /// Runs `body` with room on the stack for the trees of a statement: so many levels, and those of views that it may use.
+    /// Runs `body` with room on the stack for the trees of a statement: so many levels, and those of what it may use: of views
+    /// and of other texts that are kept.
     pub(crate) fn with_levels<R>(
         &mut self,
         levels: usize,
         body: impl FnOnce(&mut Self) -> SqlResult<R>,
     ) -> SqlResult<R> {
-        let levels = levels + self.snapshot().view_levels();
+        let kept = binder::kept_levels();
+        // With some to spare for what stands around it.
+        let kept = if kept > 0 { kept + stack::FREE_LEVELS } else { 0 };
+        let levels = levels + self.snapshot().view_levels() + kept;
         let before = std::mem::replace(&mut self.levels, levels);
         let body = AssertUnwindSafe(|| stack::with_levels(levels, || body(self)));
         // What the body does is guarded by itself; here only the room itself can be refused.
@@ -47,7 +51,29 @@ impl Session {
         match statement {
             Statement::Transaction(it) => self.run_transaction(it).map(Started::Done),
             Statement::Cursor(it) => self.start_cursor(sql, it),
-            other => self.start(sql, |session, cancel| session.begin_parsed(other, kept, cancel)),
+            other => {
+                self.start(sql, |session, cancel| session.begin_with_room(other, kept, cancel))
+            }
+        }
+    }
+
+    /// [`Session::begin_parsed`], once more where calls of macros stood in one another deeper than there was room for.
+    fn begin_with_room(
+        &mut self,
+        statement: Statement,
+        text: Option<&str>,
+        cancel: &CancelToken,
+    ) -> SqlResult<Begun> {
+        if self.snapshot().macros().next().is_none() {
+            return self.begin_parsed(statement, text, cancel);
+        }
+        let (again, known) = (statement.clone(), binder::kept_levels());
+        match self.begin_parsed(statement, text, cancel) {
+            Err(error) if is_roomier(&error, known) => {
+                let levels = self.levels;
+                self.with_levels(levels, |session| session.begin_with_room(again, text, cancel))
+            }
+            begun => begun,
         }
     }
 
@@ -70,6 +96,11 @@ impl Session {
             }
         }
     }
+}
+
+/// Whether a statement was refused that was deeper than there was room for, and has it from now on.
+pub(crate) fn is_roomier(error: &SqlError, known: usize) -> bool {
+    error.state == SqlState::STATEMENT_TOO_COMPLEX && binder::kept_levels() > known
 }
 
 impl Database {

@@ -25,6 +25,7 @@ impl Session {
             let message = format!("macro \"{}\" already exists", definition.name);
             return Err(SqlError::new(SqlState("42723"), message));
         }
+        definition.forms.iter().try_for_each(|it| binder::note_kept(&it.body))?;
         self.catalog().put_macro(definition.clone());
         self.note(|| Operation::macro_made(definition))?;
         Ok(done("CREATE MACRO"))
@@ -84,6 +85,7 @@ impl Session {
             definition.forms = others.chain([new.clone()]).collect();
         }
         self.check_function(&name, &new, cancel)?;
+        binder::note_kept(&new.body)?;
         self.catalog().put_macro(definition.clone());
         self.note(|| Operation::macro_made(&definition))?;
         Ok(done("CREATE FUNCTION"))

@@ -15,6 +15,7 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value, Zone};
 
 use crate::answer::done;
 use crate::begun_rows::BegunRows;
+use crate::execute::is_roomier;
 use crate::parameter::{convert, given};
 use crate::planned_change::PlannedChange;
 use crate::planning::{plan_change, plan_query};
@@ -40,6 +41,14 @@ impl Session {
         sql: &str,
         declared: &[Option<DataType>],
     ) -> SqlResult<Prepared> {
+        let known = binder::kept_levels();
+        match self.prepare_once(sql, declared) {
+            Err(error) if is_roomier(&error, known) => self.prepare_typed(sql, declared),
+            prepared => prepared,
+        }
+    }
+
+    fn prepare_once(&mut self, sql: &str, declared: &[Option<DataType>]) -> SqlResult<Prepared> {
         let statements = binder::parse::parse(sql)?;
         self.with_levels(statements.levels(), |session| {
             let mut statements = statements.into_tree();

@@ -28,6 +28,11 @@ pub fn with_levels<R>(levels: usize, walk: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(bytes, bytes + (1 << 20), walk)
 }
 
+/// Whether a walk over a tree of so many levels fits what is left of the calling thread's stack.
+pub fn has_room(levels: usize) -> bool {
+    levels <= FREE_LEVELS || stacker::remaining_stack().is_none_or(|it| it / LEVEL_BYTES >= levels)
+}
+
 /// A tree of so many levels at most, which is dropped with room for them, wherever that happens.
 #[derive(Debug)]
 pub struct Deep<T> {
@@ -109,6 +114,16 @@ mod tests {
             deep.walk(|it| with_levels(LEVELS_MAX / 2, || depth(it)))
         });
         assert_eq!(walked.unwrap().join().unwrap(), LEVELS_MAX + 1);
+    }
+
+    #[test]
+    fn room_is_what_is_left() {
+        let small = thread::Builder::new().stack_size(256 << 10);
+        let asked = small.spawn(|| {
+            let within = with_levels(2_000, || has_room(1_900));
+            (has_room(FREE_LEVELS), has_room(2_000), within)
+        });
+        assert_eq!(asked.unwrap().join().unwrap(), (true, false, true));
     }
 
     #[test]

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use hardware::{Folder, Machine};
 use journal::{Journal, JournalError, Lsn};
+use stdx::stack;
 use stdx::sync::Arc;
-use storage::TableDesign;
+use storage::{CatalogSnapshot, TableDesign};
 use types::{SqlError, SqlResult};
 
 use super::checkpoint::{self, Written};
@@ -27,6 +28,23 @@ impl From<JournalError> for Refusal {
     }
 }
 
+/// Has statements have room for what tables, domains and macros keep.
+fn note_kept_texts(tables: &CatalogSnapshot) -> SqlResult<()> {
+    for table in tables.tables() {
+        let rows = &table.rules().rows;
+        rows.defaults.iter().flatten().try_for_each(|it| binder::note_kept(it))?;
+        rows.checks.iter().try_for_each(|it| binder::note_kept(&it.condition))?;
+    }
+    for form in tables.macros().flat_map(|it| &it.forms) {
+        binder::note_kept(&form.body)?;
+    }
+    for domain in tables.user_types().filter_map(|it| it.domain.as_ref()) {
+        domain.default.iter().try_for_each(|it| binder::note_kept(it))?;
+        domain.checks.iter().try_for_each(|it| binder::note_kept(&it.condition))?;
+    }
+    Ok(())
+}
+
 impl Database {
     /// Opens the database of a folder, which is made if it is not there: its tables are those of all transactions that
     /// committed, and what is committed from now on will outlast this program. One process at a time has a folder.
@@ -41,7 +59,9 @@ impl Database {
     ) -> SqlResult<Arc<Self>> {
         let folder = machine.open_folder(path).map_err(|it| journal_error(&it.into()))?;
         let database = Self::open(machine, options)?;
-        database.caught(|| database.begin_from(folder.into(), progress))?;
+        // Texts that are kept may be as deep as any statement.
+        let begin = || database.begin_from(folder.into(), progress);
+        database.caught(|| stack::with_levels(stack::LEVELS_MAX, begin))?;
         Ok(database)
     }
 
@@ -64,6 +84,7 @@ impl Database {
         progress.end();
         let journal = journal.map_err(|it| it.0)?;
         are_logged(&self.catalog.snapshot(), 0);
+        note_kept_texts(&self.catalog.snapshot())?;
         let durability = Durability::new(
             journal,
             folder.clone(),
