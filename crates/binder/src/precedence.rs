@@ -5,7 +5,9 @@
 //! and the operations are made here. From the tightest: sign, `^`, `* / %`, `+ -`, every other operator, BETWEEN
 //! IN LIKE ILIKE SIMILAR, `< > = <= >= <>`, IS and its kin, NOT, AND, OR.
 
-use sqlparser::ast::{BinaryOperator, Expr, Ident, UnaryOperator};
+use sqlparser::ast::{
+    BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, UnaryOperator,
+};
 use sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
@@ -115,7 +117,7 @@ pub(crate) fn infix(
 }
 
 /// Links of a chain whose operands are copied.
-const LINKS_MAX: usize = 500;
+const LINKS_MAX: usize = 1_000;
 
 /// Whether what comes next is read by [`infix`], which has a copy of the operand.
 fn is_copied(parser: &Parser) -> bool {
@@ -142,6 +144,14 @@ fn has_many_links(operand: &Expr) -> bool {
             | Expr::IsDistinctFrom(expr, _)
             | Expr::IsNotDistinctFrom(expr, _)
             | Expr::Between { expr, .. } => expr,
+            // IS JSON stands for a call.
+            Expr::Function(call) => match &call.args {
+                FunctionArguments::List(list) => match list.args.first() {
+                    Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(it))) => it,
+                    _ => return false,
+                },
+                _ => return false,
+            },
             _ => return false,
         };
     }
