@@ -39,7 +39,7 @@ pub fn note_kept(text: &str) -> SqlResult<()> {
     Ok(())
 }
 
-/// Shallow texts need no room, and for what is deeper than all there is nothing is gained by it.
+/// Shallow texts need no room; what is deeper than there can be room for is refused all the same.
 fn raise(levels: usize) {
     if levels > stack::FREE_LEVELS && levels <= stack::LEVELS_MAX {
         KEPT.fetch_max(levels, Ordering::Relaxed);
