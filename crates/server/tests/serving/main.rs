@@ -1,0 +1,17 @@
+//! What clients of the server see.
+
+mod catalog;
+mod charsets;
+mod clients;
+mod column_rights;
+#[path = "../common/mod.rs"]
+mod common;
+mod copy;
+mod flight;
+mod http;
+mod protocol;
+mod psql;
+mod records;
+mod roles;
+mod safety;
+mod sessions;
