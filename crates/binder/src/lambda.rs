@@ -62,6 +62,11 @@ pub(crate) fn is_about(token: &Token) -> bool {
     *token == Token::Arrow
 }
 
+/// Whether a word is the name of a function that takes one.
+pub(crate) fn is_function(word: &Token) -> bool {
+    matches!(word, Token::Word(it) if FUNCTIONS.iter().any(|name| name.eq_ignore_ascii_case(&it.value)))
+}
+
 /// Makes functions of the arguments with an arrow.
 pub(crate) fn expanded(statement: &mut impl ast::VisitMut) {
     let _ = walk::expressions_mut(statement, |expr| {

@@ -2,8 +2,8 @@
 //!
 //! Key decision: an upper bound in one pass. Within a pair of parentheses every word and operator may put the tree so far
 //! below a new node (`a + b + c`, `x::int::text`, `.. IS NULL IS NULL`), so they add up; a comma begins a tree beside the
-//! others, except where the elements of a list hang on one another: branches of UNION and its kin, joined relations, and
-//! WITH, whose queries stand in one another.
+//! others, except where the elements of a list hang on one another: branches of UNION and its kin, joined relations,
+//! WITH, whose queries stand in one another, and subqueries, each of which is joined to the rows of the query that it stands in.
 //!
 //! Key decision: texts that are kept bring trees into statements that do not show it. Views know their levels. What tables and
 //! domains keep, and bodies of macros with what they stand for, are told here when they are read, and all statements get room for
@@ -18,6 +18,7 @@ use types::{SqlError, SqlResult, SqlState};
 use crate::precedence::is_isnull;
 use crate::syntax::too_deep;
 use crate::tokenizing::tokenized;
+use crate::{lambda, written_in_sql};
 
 /// See [`kept_levels`].
 static KEPT: AtomicUsize = AtomicUsize::new(0);
@@ -87,8 +88,20 @@ struct Frame {
     deepest: usize,
     /// What is never beside one another.
     stacked: usize,
+    /// What is joined to the rows of this branch of a query, or in these parentheses: subqueries, functions that become some,
+    /// and windows.
+    joined: usize,
+    /// The most that is joined to the rows of a branch before this one.
+    of_branches: usize,
+    /// Whether a query stands in these parentheses.
+    is_query: bool,
+    /// Whether these are square brackets.
+    in_brackets: bool,
     list: List,
 }
+
+/// Nodes that a subquery or a window puts between the rows that it is joined to and those of its query.
+pub(crate) const JOINED_LEVELS: usize = 2;
 
 #[derive(Clone, Copy, Default, PartialEq)]
 enum List {
@@ -99,6 +112,8 @@ enum List {
     Relations,
     /// In WITH: each query may name those before it.
     Queries,
+    /// In VALUES.
+    Rows,
 }
 
 impl Frame {
@@ -106,17 +121,33 @@ impl Frame {
         self.deepest = self.deepest.max(self.chain + self.inner);
         (self.chain, self.inner) = (0, 0);
         self.stacked += usize::from(self.list == List::Relations);
+        if self.list == List::Rows {
+            self.branch();
+        }
     }
 
-    fn close(&mut self, inner: usize) {
+    fn close(&mut self, closed: &Frame) {
+        // The rows that all of it is joined to are those of the query around.
+        self.joined += if closed.is_query { 1 } else { closed.joined };
+        let inner = if closed.is_query { closed.levels() } else { closed.own_levels() };
         match self.list {
             List::Queries => self.stacked += inner,
-            List::Apart | List::Relations => self.inner = self.inner.max(inner),
+            List::Apart | List::Relations | List::Rows => self.inner = self.inner.max(inner),
         }
     }
 
     fn levels(&self) -> usize {
+        self.own_levels() + JOINED_LEVELS * self.of_branches.max(self.joined)
+    }
+
+    /// The levels without what is joined to rows.
+    fn own_levels(&self) -> usize {
         1 + self.stacked + self.deepest.max(self.chain + self.inner)
+    }
+
+    /// Another branch, or another row: what is joined to it stands beside what is joined to those before.
+    fn branch(&mut self) {
+        self.of_branches = self.of_branches.max(std::mem::take(&mut self.joined));
     }
 
     fn word(&mut self, keyword: Keyword) {
@@ -128,18 +159,29 @@ impl Frame {
             | Keyword::WHERE
             | Keyword::GROUP
             | Keyword::ORDER
-            | Keyword::HAVING
-            | Keyword::VALUES => self.list = List::Apart,
+            | Keyword::HAVING => self.list = List::Apart,
+            Keyword::VALUES => self.list = List::Rows,
             // A branch is a tree beside the others, under one node more.
             Keyword::UNION | Keyword::EXCEPT | Keyword::INTERSECT => {
                 self.comma();
+                self.branch();
                 (self.list, self.stacked) = (List::Apart, self.stacked + 1);
             }
             Keyword::JOIN => self.stacked += 1,
+            Keyword::OVER => self.joined += 1,
+            // `[.. for x in ..]` becomes a subquery.
+            Keyword::FOR => self.joined += usize::from(self.in_brackets),
             _ => {}
         }
+        self.is_query |=
+            matches!(keyword, Keyword::SELECT | Keyword::VALUES | Keyword::FROM | Keyword::TABLE);
         self.chain += 1;
     }
+}
+
+/// Whether a function becomes a subquery.
+fn becomes_subquery(name: &Token, behind: &Token) -> bool {
+    lambda::is_function(name) || written_in_sql::is_about(name, behind)
 }
 
 /// The most levels that a tree made of these tokens can have.
@@ -147,16 +189,19 @@ pub(crate) fn levels(tokens: &[TokenWithSpan]) -> usize {
     let mut deepest = 0;
     let mut outer: Vec<Frame> = Vec::new();
     let mut frame = Frame::default();
-    for token in tokens {
+    for (at, token) in tokens.iter().enumerate() {
         match &token.token {
-            Token::LParen | Token::LBracket | Token::LBrace => {
-                outer.push(std::mem::take(&mut frame));
+            it @ (Token::LParen | Token::LBracket | Token::LBrace) => {
+                let is_joined = at > 0 && becomes_subquery(&tokens[at - 1].token, it);
+                frame.joined += usize::from(is_joined);
+                let in_brackets = *it == Token::LBracket;
+                let inner = Frame { in_brackets, ..Frame::default() };
+                outer.push(std::mem::replace(&mut frame, inner));
             }
             Token::RParen | Token::RBracket | Token::RBrace => {
-                let inner = frame.levels();
+                let closed = std::mem::replace(&mut frame, outer.pop().unwrap_or_default());
                 // One too many is an error of syntax; its levels count all the same.
-                frame = outer.pop().unwrap_or_default();
-                frame.close(inner);
+                frame.close(&closed);
                 // What follows may be put on top: a subscript, a call on a call.
                 frame.chain += 1;
             }
@@ -281,6 +326,11 @@ mod tests {
             ("branches", format!("SELECT 1, 2{}", " EXCEPT SELECT 1, 2".repeat(many))),
             ("joins", format!("SELECT 1 FROM t{}", " NATURAL JOIN t".repeat(many))),
             ("relations", format!("SELECT 1 FROM t{}", ", t".repeat(many))),
+            ("subqueries", format!("SELECT 1{}", ", (SELECT 1)".repeat(many))),
+            ("in calls", format!("SELECT 1{}", ", abs((SELECT 1))".repeat(many))),
+            ("windows", format!("SELECT 1{}", ", sum(a) OVER ()".repeat(many))),
+            ("lists", format!("SELECT 1{}", ", [x for x in a]".repeat(many))),
+            ("lambdas", format!("SELECT 1{}", ", list_filter(a, x -> x)".repeat(many))),
             ("after", format!("SELECT 1{}; SELECT 2", "+1".repeat(many))),
             (
                 "with",
@@ -301,6 +351,12 @@ mod tests {
         assert!(of(&format!("INSERT INTO t VALUES {rows}(1, 'y', 1 + 2)")) < 20);
         assert!(of(&format!("SELECT a FROM t WHERE a IN ({}7)", "7, ".repeat(10_000))) < 20);
         assert!(of(&format!("SELECT {}a + 1 FROM t", "a + 1 AS b, ".repeat(10_000))) < 20);
+        let rows = "((SELECT 1)), ".repeat(10_000);
+        assert!(of(&format!("INSERT INTO t VALUES {rows}((SELECT 2))")) < 20);
+        let branches = " UNION ALL SELECT (SELECT 1)".repeat(1_000);
+        assert!(of(&format!("SELECT 1{branches}")) < 1_000 + 20);
+        let nested = format!("{}SELECT 1{}", "(".repeat(100), ")".repeat(100));
+        assert!(of(&format!("SELECT {nested}")) < 2 * 100 + 20);
         assert!(of("") < 3);
     }
 }

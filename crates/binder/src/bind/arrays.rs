@@ -66,7 +66,7 @@ impl<'a> Binder<'a> {
             aggregates: vec![(source, aggregate)],
             rows: 0.0,
         };
-        self.attach(rel, Apply::Scalar { value, source });
+        self.attach(rel, Apply::Scalar { value, source })?;
         let value = Expr::column(value, data_type);
         let there = unary(UnaryOperator::IsNotNull, value.clone());
         let empty = Expr::literal(Value::Text("".into()), data_type);
@@ -297,7 +297,7 @@ impl<'a> Binder<'a> {
         let other = self.column_expr(attr);
         let condition = self.tested(test, item, other, node)?;
         let columns = vec![OutputColumn { name: String::new(), attr }];
-        let mark = self.mark(Answer { rel, columns }, condition, false);
+        let mark = self.mark(Answer { rel, columns }, condition, false)?;
         let there = unary(UnaryOperator::IsNotNull, again);
         let kind = ExprKind::Case { branches: vec![(there, mark)], otherwise: None };
         Ok(Expr { kind, data_type: DataType::Boolean })

@@ -10,6 +10,7 @@ use super::errors::at;
 use super::scope::Frame;
 use super::series_parts::SeriesInList;
 use super::window_parts::{BoundWindow, Definition};
+use crate::levels::{self, JOINED_LEVELS};
 
 /// What belongs to one SELECT while it is bound.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub(super) struct Level {
     pub input: Rel,
     /// Subqueries of the clauses that stand over groups; they are joined when groups are made.
     pub pending: Vec<(Rel, Apply)>,
+    /// Subqueries and windows that are joined to its rows, one over the other.
+    joined: usize,
     /// The keys of GROUP BY that are no columns, with the attributes that they have above the groups.
     pub keys: Vec<(Attr, Expr)>,
     /// What constants have left out above the groups and in arguments of aggregates: nobody computes it, but its columns
@@ -139,6 +142,7 @@ impl Level {
             clause,
             input,
             pending: Vec::new(),
+            joined: 0,
             keys: Vec::new(),
             left_out: Vec::new(),
             left_out_of_keys: AttrSet::default(),
@@ -154,6 +158,15 @@ impl Level {
     /// Whether an attribute is one of its columns, or an aggregate over its rows.
     pub fn offers(&self, attr: Attr) -> bool {
         self.frame.contains(attr) || self.calls.iter().any(|it| it.0 == attr)
+    }
+
+    /// Asks for room on the stack for one more subquery or window. Those that functions stand for are in no text that was asked
+    /// before.
+    ///
+    /// Errors: 54001.
+    pub fn ask_room(&mut self) -> SqlResult<()> {
+        self.joined += 1;
+        levels::ask_room(JOINED_LEVELS * self.joined)
     }
 
     /// Joins a subquery to the rows of the clause.
@@ -242,8 +255,11 @@ impl Binder<'_> {
     }
 
     /// Joins a subquery to the rows of the clause that is being bound.
-    pub(super) fn attach(&mut self, right: Rel, kind: Apply) {
-        self.level().attach(right, kind);
+    pub(super) fn attach(&mut self, right: Rel, kind: Apply) -> SqlResult<()> {
+        let level = self.level();
+        level.ask_room()?;
+        level.attach(right, kind);
+        Ok(())
     }
 
     /// The level that an aggregate of these arguments belongs to: the innermost whose columns or aggregates they use.

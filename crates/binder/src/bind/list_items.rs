@@ -111,7 +111,7 @@ impl<'a> Binder<'a> {
         let data_type = bound.data_type;
         let (source, value) = (self.attribute(data_type, true), self.attribute(data_type, true));
         let rel = mapped(level.input, vec![(source, bound)]);
-        self.attach(rel, Apply::Scalar { value, source });
+        self.attach(rel, Apply::Scalar { value, source })?;
         Ok(Expr::column(value, data_type))
     }
 
@@ -151,7 +151,7 @@ impl<'a> Binder<'a> {
             order: vec![key],
             ..Aggregate::of(AggregateFunction::ArrayAggregate, Some(item), data_type)
         };
-        let value = self.of_rows(rel, all);
+        let value = self.of_rows(rel, all)?;
         let there = unary(UnaryOperator::IsNotNull, value.clone());
         let empty = Expr::literal(Value::Text("".into()), data_type);
         let kind =
@@ -221,7 +221,7 @@ impl<'a> Binder<'a> {
             given.order.push(SortKey { expr, descending: false, nulls_first: false });
         }
         let aggregate = self.aggregate_of(function, name, given, whole)?;
-        let value = self.of_rows(items.rel, aggregate);
+        let value = self.of_rows(items.rel, aggregate)?;
         Ok(of_list(list, value))
     }
 
@@ -245,7 +245,7 @@ impl<'a> Binder<'a> {
             _ => list,
         };
         let list = self.flat(list)?;
-        let list = self.once(list);
+        let list = self.once(list)?;
         let copy = self.copy(&list)?;
         let Some(items) = self.items_of(copy, one_row()) else {
             let message = format!("a list is expected here, not {}", name_of(list.data_type));
@@ -267,25 +267,25 @@ impl<'a> Binder<'a> {
     }
 
     /// A list that is asked for several times; one that would be another each time is computed once for its row.
-    fn once(&mut self, list: Expr) -> Expr {
+    fn once(&mut self, list: Expr) -> SqlResult<Expr> {
         if super::is_repeatable(&list) {
-            return list;
+            return Ok(list);
         }
         let data_type = list.data_type;
         let attr = self.attribute(data_type, true);
         let rel = mapped(one_row(), vec![(attr, list)]);
-        self.attach(rel, Apply::Join { outer: false, on: Vec::new() });
-        Expr::column(attr, data_type)
+        self.attach(rel, Apply::Join { outer: false, on: Vec::new() })?;
+        Ok(Expr::column(attr, data_type))
     }
 
     /// An aggregate over all rows of a relation, as a value.
-    fn of_rows(&mut self, rel: Rel, aggregate: Aggregate) -> Expr {
+    fn of_rows(&mut self, rel: Rel, aggregate: Aggregate) -> SqlResult<Expr> {
         let data_type = aggregate.data_type;
         let (source, value) = (self.attribute(data_type, true), self.attribute(data_type, true));
         let (input, aggregates) = (Box::new(rel), vec![(source, aggregate)]);
         let rel = Rel::Aggregate { input, keys: Vec::new(), aggregates, rows: 0.0 };
-        self.attach(rel, Apply::Scalar { value, source });
-        Expr::column(value, data_type)
+        self.attach(rel, Apply::Scalar { value, source })?;
+        Ok(Expr::column(value, data_type))
     }
 }
 

@@ -98,7 +98,7 @@ impl<'a> Binder<'a> {
                 place
             }
             None => {
-                self.attach(rel, Apply::Join { outer: false, on: Vec::new() });
+                self.attach(rel, Apply::Join { outer: false, on: Vec::new() })?;
                 self.level().pending.len() - 1
             }
         };

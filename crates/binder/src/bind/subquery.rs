@@ -22,7 +22,7 @@ impl<'a> Binder<'a> {
         let source = column.attr;
         let data_type = self.attributes[source].data_type;
         let value = self.attribute(data_type, true);
-        self.attach(answer.rel, Apply::Scalar { value, source });
+        self.attach(answer.rel, Apply::Scalar { value, source })?;
         Ok(Expr::column(value, data_type))
     }
 
@@ -50,7 +50,7 @@ impl<'a> Binder<'a> {
         }
         let input = Box::new(answer.rel);
         let row = Rel::Aggregate { input, keys: Vec::new(), aggregates, rows: 0.0 };
-        self.attach(row, Apply::Join { outer: false, on: Vec::new() });
+        self.attach(row, Apply::Join { outer: false, on: Vec::new() })?;
         Ok(values)
     }
 
@@ -63,7 +63,7 @@ impl<'a> Binder<'a> {
         let mut answer = answer?;
         self.decide_types(&mut answer)?;
         let always = Expr::literal(Value::Boolean(true), DataType::Boolean);
-        let mark = self.mark(answer, always, false);
+        let mark = self.mark(answer, always, false)?;
         Ok(if negate { negated(mark) } else { mark })
     }
 
@@ -146,7 +146,7 @@ impl<'a> Binder<'a> {
             });
         }
         let condition = condition.ok_or_else(|| SqlError::internal("a row without values"))?;
-        Ok(self.mark(answer, condition, null_as_false))
+        self.mark(answer, condition, null_as_false)
     }
 
     /// Columns of unknown type take the type of what they are compared with.
@@ -165,10 +165,15 @@ impl<'a> Binder<'a> {
         self.convert_columns(answer, &types)
     }
 
-    pub(super) fn mark(&mut self, answer: Answer, condition: Expr, null_as_false: bool) -> Expr {
+    pub(super) fn mark(
+        &mut self,
+        answer: Answer,
+        condition: Expr,
+        null_as_false: bool,
+    ) -> SqlResult<Expr> {
         let mark = self.attribute(DataType::Boolean, true);
-        self.attach(answer.rel, Apply::Any { mark, condition, null_as_false });
-        boolean(ExprKind::Column(mark))
+        self.attach(answer.rel, Apply::Any { mark, condition, null_as_false })?;
+        Ok(boolean(ExprKind::Column(mark)))
     }
 
     /// A query inside an expression.

@@ -107,7 +107,7 @@ impl<'a> Binder<'a> {
     /// An error where no window function may stand.
     fn check_window(&mut self, whole: &ast::Expr) -> SqlResult<()> {
         let error = match self.level().clause {
-            Clause::Select | Clause::OrderBy | Clause::Qualify => return Ok(()),
+            Clause::Select | Clause::OrderBy | Clause::Qualify => return self.level().ask_room(),
             Clause::Window => windowing("window function calls cannot be nested"),
             Clause::WindowDefinition | Clause::FrameOffset(_) => {
                 windowing("window functions are not allowed in window definitions")

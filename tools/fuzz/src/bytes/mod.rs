@@ -7,9 +7,10 @@
 //!   it is cancelled, and one for which the process grows beyond [`MOST_BYTES`] is told with the command that repeats it.
 //! - Invariant: texts are run by a role that may neither read nor write files of this machine.
 //!
-//! Reading order: `texts`, `files`.
+//! Reading order: `texts`, `lists`, `files`.
 
 mod files;
+mod lists;
 #[cfg(test)]
 mod tests;
 mod texts;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::bytes::lists;
 use crate::draw::Draw;
 
 /// Statements that one case mutates at most.
@@ -152,7 +153,7 @@ fn mutated(statement: &str, other: &str, draw: &mut Draw) -> String {
 fn change(pieces: &mut Vec<String>, others: &[String], draw: &mut Draw) {
     let at = draw.below(pieces.len());
     let until = (at + draw.between(1, 6)).min(pieces.len());
-    match draw.below(12) {
+    match draw.below(13) {
         0 => drop(pieces.drain(at..until)),
         1 => {
             let again = pieces[at..until].to_vec();
@@ -173,6 +174,7 @@ fn change(pieces: &mut Vec<String>, others: &[String], draw: &mut Draw) {
         8 => pieces[at] = format!(" {} ", draw.pick(&TEXTS)),
         9 => pieces.insert(at, format!(" {} ", draw.pick(&WORDS))),
         10 => pieces.truncate(at),
+        11 => lists::repeat(pieces, at, LONGEST, draw),
         // Deep, wide and long ones.
         _ => {
             let inner = pieces[at..until].concat();
