@@ -4,29 +4,34 @@
 
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
+use types::SqlResult;
 
+use crate::from_end;
 use crate::own_names::{ROWS_FROM, VARIADIC};
 use crate::steering::is_word;
 
 /// Brings both to what the parser knows; the tokens have no blanks.
-pub(crate) fn known_words(tokens: &mut Vec<TokenWithSpan>) {
-    let mut at = 0;
-    while at < tokens.len() {
-        if at > 0 && begins_rows(&tokens[at - 1..]) {
-            tokens.remove(at);
-            tokens[at].token = name(ROWS_FROM);
-        } else if at > 0
-            && is_word(&tokens[at].token, "variadic")
-            && matches!(tokens[at - 1].token, Token::Comma | Token::LParen)
-            && let Some(end) = end_of_call(tokens, at)
-        {
-            let span = tokens[at].span;
-            tokens[at].token = name(VARIADIC);
-            tokens.insert(end, TokenWithSpan { token: Token::RParen, span });
-            tokens.insert(at + 1, TokenWithSpan { token: Token::LParen, span });
-        }
-        at += 1;
+pub(crate) fn known_words(tokens: &mut Vec<TokenWithSpan>) -> SqlResult<()> {
+    let is_about =
+        |it: &TokenWithSpan| is_word(&it.token, "rows") || is_word(&it.token, "variadic");
+    if !tokens.iter().any(is_about) {
+        return Ok(());
     }
+    from_end::rewrite(tokens, |before, rest| {
+        let Some(before) = before.last() else { return Ok(None) };
+        let span = rest[0].span;
+        let at = |token| TokenWithSpan { token, span };
+        if begins_rows(before, rest) {
+            return Ok(Some((2, vec![at(name(ROWS_FROM))])));
+        }
+        let is_variadic = is_word(&rest[0].token, "variadic")
+            && matches!(before.token, Token::Comma | Token::LParen);
+        let Some(end) = end_of_call(rest, 0).filter(|_| is_variadic) else { return Ok(None) };
+        let mut made = vec![at(name(VARIADIC)), at(Token::LParen)];
+        made.extend_from_slice(&rest[1..end]);
+        made.push(at(Token::RParen));
+        Ok(Some((end, made)))
+    })
 }
 
 fn name(value: &str) -> Token {
@@ -35,8 +40,8 @@ fn name(value: &str) -> Token {
 }
 
 /// Whether ROWS FROM and a call stand where a relation does: a column may be called `rows`, and a subquery follow it.
-fn begins_rows(tokens: &[TokenWithSpan]) -> bool {
-    let [before, rows, from, open, function, bracket, ..] = tokens else { return false };
+fn begins_rows(before: &TokenWithSpan, tokens: &[TokenWithSpan]) -> bool {
+    let [rows, from, open, function, bracket, ..] = tokens else { return false };
     let is_relation = matches!(before.token, Token::Comma)
         || ["from", "join", "lateral"].iter().any(|it| is_word(&before.token, it));
     let is_call = matches!(function.token, Token::Word(_))

@@ -7,10 +7,11 @@
 
 use std::any::{Any, TypeId};
 use std::cell::Cell;
+use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    self, BinaryOperator, ColumnOption, DataType, Expr, Ident, Interval, ObjectName, TypedString,
-    Value,
+    self, BinaryOperator, ColumnOption, DataType, Expr, Ident, Interval, ObjectName, Query,
+    TypedString, Value,
 };
 use sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::Keyword;
@@ -18,12 +19,20 @@ use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::Token;
 
 use crate::precedence;
+use crate::walk::{self, Looker};
 
 /// How often an expression may be begun for each token of a text: the parser tries some words in two or three ways.
 const TRIES_OF_TOKEN: usize = 16;
 
 /// How often it may be begun in any text.
 const TRIES_OF_TEXT: usize = 50_000;
+
+/// How many expressions may be copied in any text. What is read here after an operand has a copy of it, so a chain of `COLLATE`, `IN`,
+/// `ISNULL` or `BETWEEN` copies in each link all before it: one of a thousand links comes to half a million and more.
+const COPIES_OF_TEXT: usize = 600_000;
+
+/// What a query counts as, beside the expressions in it.
+const COPIES_OF_QUERY: usize = 16;
 
 /// The dialect of all SQL here, for one text.
 ///
@@ -32,13 +41,25 @@ const TRIES_OF_TEXT: usize = 50_000;
 /// refused as one that is nested too deeply, which is the one error that ends all tries at once.
 #[derive(Debug)]
 pub(crate) struct Postgres {
+    /// Tries that are left.
     left: Cell<usize>,
+    /// Copies that are left.
+    copies: Cell<usize>,
 }
 
 impl Postgres {
     /// For a text of so many tokens, or of so many letters at least.
     pub(crate) fn of(size: usize) -> Self {
-        Self { left: Cell::new(TRIES_OF_TEXT.saturating_add(size.saturating_mul(TRIES_OF_TOKEN))) }
+        let tries = TRIES_OF_TEXT.saturating_add(size.saturating_mul(TRIES_OF_TOKEN));
+        Self { left: Cell::new(tries), copies: Cell::new(COPIES_OF_TEXT) }
+    }
+
+    /// Counts a copy of an operand; whether so much may be copied.
+    fn copy(&self, operand: &Expr) -> bool {
+        let mut counted = Copies(self.copies.get());
+        let is_too_much = walk::look(operand, &mut counted);
+        self.copies.set(counted.0);
+        !is_too_much
     }
 
     /// Counts a try; whether there was one left.
@@ -46,6 +67,20 @@ impl Postgres {
         let left = self.left.get();
         self.left.set(left.saturating_sub(1));
         left > 0
+    }
+}
+
+/// Counts down what is copied.
+struct Copies(usize);
+
+impl Looker for Copies {
+    fn pre_query(&mut self, _: &Query) {
+        self.0 = self.0.saturating_sub(COPIES_OF_QUERY);
+    }
+
+    fn pre_expr(&mut self, _: &Expr) -> ControlFlow<()> {
+        self.0 = self.0.saturating_sub(1);
+        if self.0 == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
@@ -108,8 +143,9 @@ impl Dialect for Postgres {
         left: &Expr,
         precedence: u8,
     ) -> Option<Result<Expr, ParserError>> {
-        precedence::infix(parser, left, precedence)
-            .or_else(|| crate::parenthesised::membership(parser, left))
+        let read = precedence::infix(parser, left, precedence)
+            .or_else(|| crate::parenthesised::membership(parser, left))?;
+        Some(if self.copy(left) { read } else { Err(ParserError::RecursionLimitExceeded) })
     }
 
     fn get_next_precedence(&self, parser: &Parser) -> Option<Result<u8, ParserError>> {

@@ -1,20 +1,27 @@
 //! `FROM t WHERE ..` without SELECT, as DuckDB has it: the parser reads such a FROM alone, so it is told of all columns.
 
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// Puts `SELECT *` before each FROM that begins a query and has no SELECT behind it. There are no blanks.
 pub(crate) fn complete(tokens: &mut Vec<TokenWithSpan>) {
     let begins = |place: usize| is(&tokens[place], Keyword::FROM) && begins_query(tokens, place);
     let lacking: Vec<usize> =
         (0..tokens.len()).filter(|&it| begins(it) && !is_selected(&tokens[it + 1..])).collect();
-    for place in lacking.into_iter().rev() {
-        let span = tokens[place].span;
-        let select =
-            Word { value: "SELECT".to_owned(), quote_style: None, keyword: Keyword::SELECT };
-        let all = [Token::Word(select), Token::Mul];
-        tokens.splice(place..place, all.map(|token| TokenWithSpan { token, span }));
+    if lacking.is_empty() {
+        return;
     }
+    let mut lacking = lacking.into_iter().peekable();
+    let mut completed = Vec::with_capacity(tokens.len() + 2 * lacking.len());
+    for (place, token) in std::mem::take(tokens).into_iter().enumerate() {
+        if lacking.next_if_eq(&place).is_some() {
+            let span = token.span;
+            let all = [Token::make_keyword("SELECT"), Token::Mul];
+            completed.extend(all.map(|token| TokenWithSpan { token, span }));
+        }
+        completed.push(token);
+    }
+    *tokens = completed;
 }
 
 fn is(token: &TokenWithSpan, keyword: Keyword) -> bool {

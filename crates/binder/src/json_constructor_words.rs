@@ -8,6 +8,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{SqlError, SqlResult, SqlState};
 
+use crate::from_end;
 use crate::own_names::{ARRAY_ROWS, FORMATTED, JSON_AGGREGATES, UNIQUE};
 use crate::sql_json_words::{Reader, closing, name, word};
 use crate::steering::is_word;
@@ -26,41 +27,43 @@ type Tokens = Vec<TokenWithSpan>;
 
 /// Brings these calls to what the parser knows; the tokens have no blanks.
 pub(crate) fn known_words(tokens: &mut Tokens) -> SqlResult<()> {
-    // From the back, so that inner calls are done first.
-    for at in (0..tokens.len()).rev() {
-        put_call(tokens, at)?;
+    let is_about = |it: &TokenWithSpan| CALLS.iter().any(|of| is_word(&it.token, of.0));
+    match tokens.iter().any(is_about) {
+        true => from_end::rewrite(tokens, call_of),
+        false => Ok(()),
     }
-    Ok(())
 }
 
-/// Puts the call of a constructor that begins at a place in its place.
-fn put_call(tokens: &mut Tokens, at: usize) -> SqlResult<()> {
-    let Some(of) = CALLS.iter().find(|it| is_word(&tokens[at].token, it.0)) else {
-        return Ok(());
+/// The call of a constructor that begins these tokens, and how many they are.
+fn call_of(
+    before: &[TokenWithSpan],
+    tokens: &[TokenWithSpan],
+) -> SqlResult<Option<(usize, Tokens)>> {
+    let Some(of) = CALLS.iter().find(|it| is_word(&tokens[0].token, it.0)) else {
+        return Ok(None);
     };
     // Behind these a name is that of a relation, with its columns.
     let names_relation = |it: &TokenWithSpan| {
         let words = ["table", "into", "view", "exists", "with", "recursive"];
         words.iter().any(|word| is_word(&it.token, word))
     };
-    if tokens.get(at + 1).is_none_or(|it| it.token != Token::LParen)
-        || at.checked_sub(1).and_then(|it| tokens.get(it)).is_some_and(names_relation)
+    if tokens.get(1).is_none_or(|it| it.token != Token::LParen)
+        || before.last().is_some_and(names_relation)
     {
-        return Ok(());
+        return Ok(None);
     }
-    let Some(mut end) = closing(tokens, at + 1) else { return Ok(()) };
-    let inner: Tokens = tokens[at + 2..end].to_vec();
-    if !is_constructor(of.0, &inner) {
-        return Ok(());
+    let Some(mut end) = closing(tokens, 1) else { return Ok(None) };
+    let inner = &tokens[2..end];
+    if !is_constructor(of.0, inner) {
+        return Ok(None);
     }
     let mut behind = Behind::default();
     if of.0.ends_with("agg") {
         (behind, end) = Behind::read(tokens, end);
     }
-    let reader = Reader { tokens: &inner, at: 0, span: tokens[at].span };
+    let reader = Reader { tokens: inner, at: 0, span: tokens[0].span };
     let call = Constructor { reader, name: of.1, behind }.call(of.0)?;
-    tokens.splice(at..=end, call);
-    Ok(())
+    Ok(Some((end + 1, call)))
 }
 
 /// Whether there is a word or a sign outside of brackets by which a call is no plain one.

@@ -8,11 +8,11 @@ use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::dialect::Postgres;
-use crate::json_constructor_words;
 use crate::own_names::TABLE_COLUMNS;
 use crate::sql_json_words::{self, Reader, closing, name};
 use crate::steering::is_word;
 use crate::syntax::quoted_name;
+use crate::{from_end, json_constructor_words};
 
 /// Deeper NESTED is refused.
 const NESTED_MAX: usize = 32;
@@ -23,24 +23,21 @@ pub(crate) fn known_words(tokens: &mut Vec<TokenWithSpan>) -> SqlResult<()> {
     if !tokens.iter().any(|it| sql_json_words::is_about(&it.token)) {
         return Ok(());
     }
-    let mut at = 0;
-    while at < tokens.len() {
-        if is_word(&tokens[at].token, "json_table")
-            && tokens.get(at + 1).is_some_and(|it| it.token == Token::LParen)
-            && let Some(end) = closing(tokens, at + 1)
+    from_end::rewrite(tokens, |_, rest| {
+        if !is_word(&rest[0].token, "json_table")
+            || rest.get(1).is_none_or(|it| it.token != Token::LParen)
         {
-            let inner: Vec<TokenWithSpan> = tokens[at + 2..end].to_vec();
-            let span = tokens[at].span;
-            let table = Table {
-                reader: Reader { tokens: &inner, at: 0, span },
-                is_strict: false,
-                passing: Vec::new(),
-                has_own_type: false,
-            };
-            tokens.splice(at..=end, table.whole()?);
+            return Ok(None);
         }
-        at += 1;
-    }
+        let Some(end) = closing(rest, 1) else { return Ok(None) };
+        let table = Table {
+            reader: Reader { tokens: &rest[2..end], at: 0, span: rest[0].span },
+            is_strict: false,
+            passing: Vec::new(),
+            has_own_type: false,
+        };
+        Ok(Some((end + 1, table.whole()?)))
+    })?;
     sql_json_words::known_words(tokens)
 }
 

@@ -37,6 +37,7 @@ mod folders;
 mod fragments;
 mod frames;
 mod friendly_words;
+mod from_end;
 mod from_first;
 mod function_words;
 mod generated_columns;

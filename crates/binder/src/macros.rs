@@ -6,8 +6,8 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    self, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, TableAlias, TableFactor,
-    Visit, VisitMut,
+    self, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Query, TableAlias,
+    TableFactor, Visit, VisitMut,
 };
 use types::{CatalogView, MacroDefinition, MacroForm, SqlError, SqlFunction, SqlResult, SqlState};
 
@@ -101,7 +101,7 @@ impl Extent {
 }
 
 impl Looker for Extent {
-    fn pre_query(&mut self) {
+    fn pre_query(&mut self, _: &Query) {
         self.begin();
     }
 

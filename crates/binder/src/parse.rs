@@ -128,7 +128,7 @@ fn known_words(tokens: &mut Vec<TokenWithSpan>) -> SqlResult<()> {
     conflict_words::known_words(tokens);
     item_assignment::known_words(tokens)?;
     asof::known_words(tokens);
-    call_words::known_words(tokens);
+    call_words::known_words(tokens)?;
     json_table_words::known_words(tokens)?;
     recursion_words::known_words(tokens);
     lock_words::known_words(tokens);

@@ -5,13 +5,11 @@
 //! and the operations are made here. From the tightest: sign, `^`, `* / %`, `+ -`, every other operator, BETWEEN
 //! IN LIKE ILIKE SIMILAR, `< > = <= >= <>`, IS and its kin, NOT, AND, OR.
 
-use sqlparser::ast::{
-    BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, UnaryOperator,
-};
+use sqlparser::ast::{BinaryOperator, Expr, Ident, UnaryOperator};
 use sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
-use sqlparser::tokenizer::{Span, Token, TokenWithSpan};
+use sqlparser::tokenizer::{Span, Token};
 
 /// What marks the lower bound of BETWEEN SYMMETRIC; it prints as the word.
 pub(crate) const SYMMETRIC: &str = "SYMMETRIC";
@@ -86,9 +84,6 @@ pub(crate) fn infix(
     if matches!(word.keyword, Keyword::AND | Keyword::OR) {
         return None;
     }
-    if has_many_links(left) && is_copied(parser) {
-        return Some(Err(ParserError::RecursionLimitExceeded));
-    }
     let operand = || Box::new(left.clone());
     if is_isnull(&parser.peek_token_ref().token) {
         parser.advance_token();
@@ -114,48 +109,6 @@ pub(crate) fn infix(
         return Some(between(parser, left, negated));
     }
     None
-}
-
-/// Links of a chain whose operands are copied.
-const LINKS_MAX: usize = 1_000;
-
-/// Whether what comes next is read by [`infix`], which has a copy of the operand.
-fn is_copied(parser: &Parser) -> bool {
-    use Keyword::{BETWEEN, COLLATE, DISTINCT, IS, JSON, NOT};
-    let [first, second, third] = parser.peek_tokens_ref();
-    let is =
-        |it: &TokenWithSpan, keyword| matches!(&it.token, Token::Word(it) if it.keyword == keyword);
-    let is_test = |it| is(it, DISTINCT) || is(it, JSON);
-    is_isnull(&first.token)
-        || is(first, COLLATE)
-        || is(first, BETWEEN)
-        || is(first, NOT) && is(second, BETWEEN)
-        || is(first, IS) && (is_test(second) || is(second, NOT) && is_test(third))
-}
-
-/// Whether an operand is a chain of what may be read here, each link of which is a copy of all before it.
-fn has_many_links(operand: &Expr) -> bool {
-    let mut inner = operand;
-    for _ in 0..LINKS_MAX {
-        inner = match inner {
-            Expr::Collate { expr, .. }
-            | Expr::IsNull(expr)
-            | Expr::IsNotNull(expr)
-            | Expr::IsDistinctFrom(expr, _)
-            | Expr::IsNotDistinctFrom(expr, _)
-            | Expr::Between { expr, .. } => expr,
-            // IS JSON stands for a call.
-            Expr::Function(call) => match &call.args {
-                FunctionArguments::List(list) => match list.args.first() {
-                    Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(it))) => it,
-                    _ => return false,
-                },
-                _ => return false,
-            },
-            _ => return false,
-        };
-    }
-    true
 }
 
 /// What comes after BETWEEN.

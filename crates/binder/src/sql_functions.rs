@@ -6,7 +6,9 @@
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{self, Expr, Ident, SelectItem, SetExpr, TableFactor, Value, Visit, VisitMut};
+use sqlparser::ast::{
+    self, Expr, Ident, Query, SelectItem, SetExpr, TableFactor, Value, Visit, VisitMut,
+};
 use types::{MacroForm, SqlFunction, SqlResult};
 
 use crate::bind::aggregate_names;
@@ -272,7 +274,7 @@ struct OwnAggregates {
 }
 
 impl Looker for OwnAggregates {
-    fn pre_query(&mut self) {
+    fn pre_query(&mut self, _: &Query) {
         self.queries += 1;
     }
 

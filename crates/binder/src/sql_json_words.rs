@@ -8,6 +8,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 use types::{SqlError, SqlResult, SqlState};
 
+use crate::from_end;
 use crate::own_names::JSON_QUERIES;
 use crate::steering::is_word;
 
@@ -35,21 +36,16 @@ pub(crate) fn is_about(token: &Token) -> bool {
 
 /// Brings these calls to what the parser knows; the tokens have no blanks.
 pub(crate) fn known_words(tokens: &mut Vec<TokenWithSpan>) -> SqlResult<()> {
-    // From the back, so that inner calls are done first.
-    let mut at = tokens.len();
-    while at > 0 {
-        at -= 1;
-        let call = JSON_QUERIES.iter().find(|it| is_word(&tokens[at].token, it.0));
-        let Some((_, name)) = call else { continue };
-        if tokens.get(at + 1).is_none_or(|it| it.token != Token::LParen) {
-            continue;
+    from_end::rewrite(tokens, |_, rest| {
+        let call = JSON_QUERIES.iter().find(|it| is_word(&rest[0].token, it.0));
+        let Some((_, name)) = call else { return Ok(None) };
+        if rest.get(1).is_none_or(|it| it.token != Token::LParen) {
+            return Ok(None);
         }
-        let Some(end) = closing(tokens, at + 1) else { continue };
-        let inner: Vec<TokenWithSpan> = tokens[at + 2..end].to_vec();
-        let call = Reader { tokens: &inner, at: 0, span: tokens[at].span }.call(name)?;
-        tokens.splice(at..=end, call);
-    }
-    Ok(())
+        let Some(end) = closing(rest, 1) else { return Ok(None) };
+        let call = Reader { tokens: &rest[2..end], at: 0, span: rest[0].span }.call(name)?;
+        Ok(Some((end + 1, call)))
+    })
 }
 
 /// The bracket that closes the one at a place.

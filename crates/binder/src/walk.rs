@@ -17,8 +17,11 @@ pub(crate) trait Looker {
     fn pre_relation(&mut self, _: &ObjectName) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
-    fn pre_query(&mut self) {}
+    fn pre_query(&mut self, _: &Query) {}
     fn post_query(&mut self) {}
+    fn post_table_factor(&mut self, _: &TableFactor) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
     fn pre_expr(&mut self, _: &Expr) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
@@ -36,14 +39,18 @@ impl Visitor for Looking<'_> {
         self.0.pre_relation(relation)
     }
 
-    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-        self.0.pre_query();
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        self.0.pre_query(query);
         ControlFlow::Continue(())
     }
 
     fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
         self.0.post_query();
         ControlFlow::Continue(())
+    }
+
+    fn post_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
+        self.0.post_table_factor(factor)
     }
 
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
