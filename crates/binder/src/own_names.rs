@@ -21,3 +21,13 @@ pub(crate) const JSON_AGGREGATES: [(&str, &str, &str); 2] = [
 ];
 /// Begins the text that keeps the columns of a JSON_TABLE.
 pub(crate) const TABLE_COLUMNS: &str = "json_table\n";
+/// The aggregates of a PIVOT.
+pub(crate) const PIVOT_USING: &str = "pivot\nusing";
+/// The columns by which a PIVOT groups.
+pub(crate) const PIVOT_KEYS: &str = "pivot\nkeys";
+/// A column of a PIVOT, and the values of it that become columns.
+pub(crate) const PIVOT_VALUES: &str = "pivot\nvalues";
+/// A column of a PIVOT all of whose values become columns, or those that a query has.
+pub(crate) const PIVOT_OPEN: &str = "pivot\nopen";
+/// A value or an aggregate of a PIVOT, and what it is called.
+pub(crate) const PIVOT_ALIAS: &str = "pivot\nalias";

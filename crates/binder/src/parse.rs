@@ -24,9 +24,9 @@ use crate::{
     constraint_words, copy, copy_options, cursor_words, domain_words, file_calls, folders, frames,
     friendly_words, from_first, generated_columns, item_assignment, json_table_words, keys, lambda,
     like_words, lock_words, macro_words, maintenance, merge_words, notify_words, overriding,
-    parameters, recursion_words, rewrite, role_words, schema_words, sequence_words, show_words,
-    steering, steps, storage_words, struct_words, subscripts, temporary, tokens, transactions,
-    type_words, variable_words, view_words, written_in_sql,
+    parameters, pivot_words, pivots, recursion_words, rewrite, role_words, schema_words,
+    sequence_words, show_words, steering, steps, storage_words, struct_words, subscripts,
+    temporary, tokens, transactions, type_words, variable_words, view_words, written_in_sql,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -76,7 +76,13 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     let check_option = view_words::take_check_option(&mut tokens);
     let deferrable = transactions::take_deferrable(&mut tokens);
     let known = statements.len();
+    let has_open_pivots = tokens.iter().any(pivots::is_about);
     parse_one(tokens, copy_options, statements)?;
+    if has_open_pivots {
+        for statement in statements.split_off(known) {
+            statements.push(pivots::over(statement)?);
+        }
+    }
     if !likes.is_empty() {
         let Some(Statement::CreateTable { likes: said, .. }) = statements.get_mut(known) else {
             return Err(unsupported("LIKE in CREATE TABLE .. AS"));
@@ -128,6 +134,7 @@ fn known_words(tokens: &mut Vec<TokenWithSpan>) -> SqlResult<()> {
     conflict_words::known_words(tokens);
     item_assignment::known_words(tokens)?;
     asof::known_words(tokens);
+    pivot_words::known_words(tokens)?;
     call_words::known_words(tokens)?;
     json_table_words::known_words(tokens)?;
     recursion_words::known_words(tokens);
@@ -241,6 +248,7 @@ fn query_of_text(text: &str) -> SqlResult<Option<ParsedQuery>> {
     levels::ask_room(parsed.levels())?;
     match <[Statement; 1]>::try_from(parsed.into_tree()) {
         Ok([Statement::Query { query }]) => Ok(Some(query)),
+        Ok([Statement::OverPivots(_)]) => Err(pivots::no_values()),
         _ => Ok(None),
     }
 }

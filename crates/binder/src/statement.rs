@@ -114,6 +114,8 @@ pub enum Statement {
         /// The query.
         query: ParsedQuery,
     },
+    /// A statement with PIVOTs whose columns are values that are in tables ([`crate::pivots`]).
+    OverPivots(Box<Statement>),
     /// EXPLAIN of a query.
     Explain {
         /// Whether to run it and show what happened.

@@ -72,6 +72,11 @@ pub(crate) fn is_word(token: &Token, wanted: &str) -> bool {
         if it.quote_style.is_none() && it.value.eq_ignore_ascii_case(wanted))
 }
 
+/// Whether a token is one of some words, not in quotes.
+pub(crate) fn is_any(token: &Token, words: &[&str]) -> bool {
+    words.iter().any(|it| is_word(token, it))
+}
+
 fn text(token: &Token) -> String {
     match token {
         Token::SingleQuotedString(text) => text.clone(),

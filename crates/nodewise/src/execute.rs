@@ -51,6 +51,10 @@ impl Session {
         match statement {
             Statement::Transaction(it) => self.run_transaction(it).map(Started::Done),
             Statement::Cursor(it) => self.start_cursor(sql, it),
+            Statement::OverPivots(it) => {
+                let statement = self.with_pivots(sql, *it)?;
+                self.start_parsed(sql, statement, None)
+            }
             other => {
                 self.start(sql, |session, cancel| session.begin_with_room(other, kept, cancel))
             }

@@ -74,6 +74,7 @@ mod pending_commit;
 mod pg_catalog;
 pub mod pg_types;
 pub mod picture;
+mod pivots;
 mod placement;
 mod placer;
 mod plan_cache;

@@ -21,6 +21,8 @@ pub struct Prepared(pub(crate) Arc<Deep<Inner>>);
 pub(crate) struct Inner {
     /// None of a text without one.
     pub(crate) statement: Option<Statement>,
+    /// The statement before its PIVOTs had the values that were there; they must be the same when it runs.
+    pub(crate) over: Option<Statement>,
     /// What its session is said to run.
     pub(crate) text: Arc<str>,
     /// When it was prepared: microseconds from 1970-01-01.

@@ -27,6 +27,21 @@ use crate::starting::Begun;
 use crate::statement_catalog::{StatementCatalog, tables_of};
 use crate::{Answer, CancelToken, Prepared, Session};
 
+/// What a prepared statement is made of.
+struct Source {
+    text: Arc<str>,
+    /// Whether PREPARE does it.
+    from_sql: bool,
+    /// The statement before its PIVOTs had the values that were there.
+    over: Option<Statement>,
+}
+
+impl Source {
+    fn of(sql: &str) -> Self {
+        Self { text: sql.into(), from_sql: false, over: None }
+    }
+}
+
 impl Session {
     /// Prepares one statement. The parameters of a query, an INSERT, an UPDATE or a DELETE are called `$1`, `$2` and so on; they
     /// take their types from where they stand.
@@ -42,19 +57,31 @@ impl Session {
         declared: &[Option<DataType>],
     ) -> SqlResult<Prepared> {
         let known = binder::kept_levels();
-        match self.prepare_once(sql, declared) {
+        match self.prepare_once(sql, declared, true) {
             Err(error) if is_roomier(&error, known) => self.prepare_typed(sql, declared),
             prepared => prepared,
         }
     }
 
-    fn prepare_once(&mut self, sql: &str, declared: &[Option<DataType>]) -> SqlResult<Prepared> {
+    /// [`Session::prepare_typed`], where PIVOTs over the values that are in tables have those that are there now if `with_pivots`
+    /// is true, and are not planned otherwise.
+    pub(crate) fn prepare_once(
+        &mut self,
+        sql: &str,
+        declared: &[Option<DataType>],
+        with_pivots: bool,
+    ) -> SqlResult<Prepared> {
         let statements = binder::parse::parse(sql)?;
         self.with_levels(statements.levels(), |session| {
             let mut statements = statements.into_tree();
             match (statements.pop(), statements.is_empty()) {
+                (Some(Statement::OverPivots(it)), true) if with_pivots => {
+                    let source = Source { over: Some((*it).clone()), ..Source::of(sql) };
+                    let statement = session.with_pivots(sql, *it)?;
+                    session.prepare_statement(source, Some(statement), declared)
+                }
                 (statement, true) => {
-                    session.prepare_statement((sql.into(), false), statement, declared)
+                    session.prepare_statement(Source::of(sql), statement, declared)
                 }
                 _ => Err(SqlError::new(
                     SqlState::SYNTAX,
@@ -118,7 +145,7 @@ impl Session {
 
     fn prepare_statement(
         &self,
-        (text, from_sql): (Arc<str>, bool),
+        source: Source,
         statement: Option<Statement>,
         declared: &[Option<DataType>],
     ) -> SqlResult<Prepared> {
@@ -129,7 +156,9 @@ impl Session {
         let made = self.database.machine.wall_clock();
         let declared = types.clone();
         let styles = self.settings.client.styles();
-        let mut inner = Inner { statement, text, made, styles, from_sql, declared, types, generic };
+        let Source { text, from_sql, over } = source;
+        let mut inner =
+            Inner { statement, over, text, made, styles, from_sql, declared, types, generic };
         if inner.statement.as_ref().is_some_and(is_planned) {
             let generic = self.plan_generic(&inner, false)?;
             inner.types.clone_from(&generic.types);
@@ -301,6 +330,7 @@ impl Session {
             );
             return Err(SqlError::new(SqlState::SYNTAX, message));
         }
+        self.check_pivots(inner, cancel)?;
         match &inner.statement {
             Some(it) if is_planned(it) => {}
             Some(other) => return self.begin_parsed(other.clone(), None, cancel),
@@ -400,13 +430,22 @@ impl Session {
         name: String,
         types: &[DataType],
         statement: Statement,
+        cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         self.check_free(&name)?;
         let types: Vec<_> = types.iter().map(|it| Some(*it)).collect();
         // As in PostgreSQL, the text of PREPARE itself.
         let running = self.under_way.as_ref().map(|it| it.record.text.trim().to_owned());
         let text = Arc::from(running.unwrap_or_default());
-        let prepared = self.prepare_statement((text, true), Some(statement), &types)?;
+        let (statement, over) = match statement {
+            Statement::OverPivots(it) => {
+                let over = (*it).clone();
+                (self.filled_pivots(*it, cancel)?, Some(over))
+            }
+            other => (other, None),
+        };
+        let source = Source { text, from_sql: true, over };
+        let prepared = self.prepare_statement(source, Some(statement), &types)?;
         self.prepared.insert(name, prepared);
         Ok(done("PREPARE"))
     }

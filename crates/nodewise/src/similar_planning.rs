@@ -39,7 +39,7 @@ impl Session {
         }
         let types: Vec<_> = types.into_iter().map(Some).collect();
         // What cannot be read so is told with its own text.
-        let prepared = self.prepare_typed(&key[..length], &types).ok();
+        let prepared = self.prepare_once(&key[..length], &types, false).ok();
         let prepared = prepared.filter(|it| self.is_best_for_all(it));
         let similar = prepared
             .map(|prepared| Similar { prepared, normalized: binder::normalized(sql).into() });

@@ -44,7 +44,7 @@ impl Session {
                 self.explain(&query, analyze, format, &cancel)
             }
             Statement::Prepare { name, types, statement } => {
-                self.prepare_named(name, &types, *statement)
+                self.prepare_named(name, &types, *statement, &cancel)
             }
             Statement::Deallocate { name } => self.deallocate(name.as_deref()),
             it @ (Statement::CreateTable { .. } | Statement::CreateTableAs { .. }) => {

@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 
-use plan::{ExprKind, Function};
+use plan::{Expr, ExprKind, Function};
 use sqlparser::ast::{self, Expr as Ast, FunctionArg, FunctionArgExpr, FunctionArguments};
 use types::array::{Items, value_of};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
@@ -30,8 +30,22 @@ impl<'a> Binder<'a> {
         alias: Option<&'a ast::Ident>,
         items: &mut Vec<Item>,
     ) -> SqlResult<bool> {
+        let Some(each) = self.each_meant(expr)? else { return Ok(false) };
+        for (column, bound) in each {
+            let name = match alias {
+                Some(alias) => crate::syntax::ident(alias),
+                None if is_columns(expr) => column,
+                None => super::names::of_expression(expr),
+            };
+            items.push(Item { name, expr: bound });
+        }
+        Ok(true)
+    }
+
+    /// An expression with such a call, bound for each column that is meant, with the column's name; `None` where it has none.
+    pub(super) fn each_meant(&mut self, expr: &'a Ast) -> SqlResult<Option<Vec<(String, Expr)>>> {
         if !walk::any_expression(expr, is_columns) {
-            return Ok(false);
+            return Ok(None);
         }
         let argument = argument_of(expr)?;
         if self.is_resolving() {
@@ -42,18 +56,14 @@ impl<'a> Binder<'a> {
             let message = "COLUMNS means no column";
             return Err(at(SqlError::new(SqlState::UNDEFINED_COLUMN, message), expr));
         }
+        let mut each = Vec::with_capacity(columns.len());
         for Named { name, attr } in columns {
             let before = self.chosen.replace(attr);
             let bound = self.expr(expr);
             self.chosen = before;
-            let name = match alias {
-                Some(alias) => crate::syntax::ident(alias),
-                None if is_columns(expr) => name,
-                None => super::names::of_expression(expr),
-            };
-            items.push(Item { name, expr: bound? });
+            each.push((name, bound?));
         }
-        Ok(true)
+        Ok(Some(each))
     }
 
     /// The columns that an argument means.

@@ -99,6 +99,7 @@ mod subquery;
 mod text;
 mod through_views;
 mod times;
+mod unpivot;
 mod upper;
 mod view;
 mod window;

@@ -1,55 +1,130 @@
-//! PIVOT and UNPIVOT: values of a column become columns of aggregates, and columns become rows of names and values.
+//! PIVOT: values of columns become columns of aggregates.
+//!
+//! Key decision: it is an aggregation in which each aggregate has the rows of some values as its filter. Forms that the parser does not
+//! know come as calls of names that no user can write ([`crate::pivot_words`]).
 
 use plan::build::unary;
-use plan::relation::{Attr, AttrSet, JoinRel, Rel, RelJoin};
+use plan::relation::{Attr, AttrSet, Rel};
 use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
-use sqlparser::ast::{self, ExprWithAlias, Ident, NullInclusion, PivotValueSource, TableFactor};
+use sqlparser::ast::{
+    Expr as Ast, ExprWithAlias, FunctionArg, FunctionArgExpr, FunctionArguments, PivotValueSource,
+    TableFactor,
+};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::errors::{at, unsupported};
 use super::level::{Clause, Level};
-use super::scope::Frame;
+use super::scope::{Frame, Named};
 use super::{Answer, Binder, OutputColumn, constant, mapped};
+use crate::own_names::{PIVOT_ALIAS, PIVOT_KEYS, PIVOT_USING, PIVOT_VALUES};
+use crate::pivots::{COLUMNS_MAX, no_values};
 use crate::syntax::ident;
 
-impl<'a> Binder<'a> {
-    /// A table whose values of a column have become columns: groups by all columns that nothing here names.
-    pub(super) fn pivot(&mut self, factor: &'a TableFactor) -> SqlResult<(Rel, Frame)> {
+/// What is said in a PIVOT.
+#[derive(Default)]
+struct Said<'a> {
+    aggregates: Vec<Called<'a>>,
+    /// The columns that it groups by; `None` for all that it does not name.
+    keys: Option<Vec<&'a Ast>>,
+    /// The columns whose values become columns, with these values.
+    columns: Vec<(&'a Ast, Vec<Called<'a>>)>,
+}
+
+/// An expression, and what it is called.
+type Called<'a> = (&'a Ast, Option<String>);
+
+impl<'a> Said<'a> {
+    fn of(factor: &'a TableFactor) -> SqlResult<Self> {
         let TableFactor::Pivot {
-            table,
             aggregate_functions,
             value_column,
             value_source,
-            default_on_null,
-            alias,
+            default_on_null: None,
+            ..
         } = factor
         else {
+            return Err(unsupported("DEFAULT ON NULL in PIVOT", factor));
+        };
+        let alias = |it: &'a ExprWithAlias| (&it.expr, it.alias.as_ref().map(ident));
+        let mut said = Self::default();
+        for it in aggregate_functions {
+            match own_call(&it.expr) {
+                Some((PIVOT_USING, calls)) => said.aggregates.extend(calls.into_iter().map(called)),
+                Some((PIVOT_KEYS, keys)) => said.keys = Some(keys),
+                _ => said.aggregates.push(alias(it)),
+            }
+        }
+        match (value_source, &value_column[..]) {
+            (PivotValueSource::List(values), [column]) => {
+                said.columns.push((column, values.iter().map(alias).collect()));
+            }
+            (PivotValueSource::Any(order), columns) if order.is_empty() => {
+                for it in columns {
+                    match own_call(it) {
+                        Some((PIVOT_VALUES, mut values)) if !values.is_empty() => {
+                            let column = values.remove(0);
+                            said.columns.push((column, values.into_iter().map(called).collect()));
+                        }
+                        _ => return Err(at(no_values(), it)),
+                    }
+                }
+            }
+            _ => return Err(unsupported("PIVOT by a list of several columns at once", factor)),
+        }
+        Ok(said)
+    }
+}
+
+/// A call of a name that no user writes, and its arguments.
+fn own_call(expr: &Ast) -> Option<(&str, Vec<&Ast>)> {
+    let Ast::Function(call) = expr else { return None };
+    let [name] = &call.name.0[..] else { return None };
+    let FunctionArguments::List(list) = &call.args else { return None };
+    let arguments = list.args.iter().map(|it| match it {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(it)) => Some(it),
+        _ => None,
+    });
+    Some((&name.as_ident()?.value, arguments.collect::<Option<_>>()?))
+}
+
+fn called(expr: &Ast) -> Called<'_> {
+    let Some((PIVOT_ALIAS, arguments)) = own_call(expr) else { return (expr, None) };
+    match arguments[..] {
+        [value, Ast::Value(name)] => (value, name.value.clone().into_string()),
+        _ => (expr, None),
+    }
+}
+
+impl<'a> Binder<'a> {
+    /// A table whose values of columns have become columns: groups by all columns that nothing here names, or by those that are
+    /// said.
+    pub(super) fn pivot(&mut self, factor: &'a TableFactor) -> SqlResult<(Rel, Frame)> {
+        let TableFactor::Pivot { table, alias, .. } = factor else {
             return Err(SqlError::internal("no pivot"));
         };
-        let (PivotValueSource::List(values), [column], None) =
-            (value_source, &value_column[..], default_on_null)
-        else {
-            return Err(unsupported("PIVOT but by a list of values of one column", factor));
-        };
+        let said = Said::of(factor)?;
         let (rel, frame) = self.factor(table)?;
         let all = frame.all();
         let level = Level::new(frame, rel, Clause::Select);
-        let ((column, made), level) = self.in_level(level, |this| {
-            let column = this.expr(column)?;
-            let mut made = Vec::new();
-            for value in values {
-                this.pivoted(&column, value, aggregate_functions, &mut made)?;
+        let ((used, keys, made), level) = self.in_level(level, |this| {
+            let mut used = AttrSet::default();
+            let mut conditions = Vec::new();
+            for (column, values) in &said.columns {
+                conditions.push(this.conditions(column, values, &mut used)?);
             }
-            Ok((column, made))
+            let keys = said.keys.as_ref().map(|it| this.said_keys(it)).transpose()?;
+            Ok((used, keys, this.pivoted(&conditions, &said.aggregates, factor)?))
         })?;
         if !level.pending.is_empty() || !level.windows.is_empty() || level.series.is_some() {
             return Err(unsupported("a subquery, a window or a series in PIVOT", factor));
         }
-        let mut used = AttrSet::of(&column);
-        level.calls.iter().flat_map(|it| it.1.expressions()).for_each(|it| used.add_expr(it));
+        let named = match keys {
+            Some(keys) => keys,
+            None => rest(all, &level, used),
+        };
         let mut columns = Vec::new();
         let mut keys: Vec<(Attr, Expr)> = Vec::new();
-        for key in all.into_iter().filter(|it| !used.contains(it.attr)) {
+        for key in named {
             let expr = self.named_column(key.attr)?;
             if expr.data_type == DataType::Bpchar {
                 return Err(unsupported("PIVOT beside CHAR of no one length", factor));
@@ -70,101 +145,111 @@ impl<'a> Binder<'a> {
         self.derived(Answer { rel: mapped(rel, exprs), columns }, alias.as_ref())
     }
 
-    /// The columns of a value: each aggregate of the rows that have it.
-    fn pivoted(
-        &mut self,
-        column: &Expr,
-        value: &'a ExprWithAlias,
-        aggregates: &'a [ExprWithAlias],
-        made: &mut Vec<(String, Expr)>,
-    ) -> SqlResult<()> {
-        let bound = self.expr(&value.expr)?;
-        let Some(known) = constant(&bound).cloned() else {
-            return Err(unsupported("a value of PIVOT that is no constant", &value.expr));
-        };
-        let name = match (&value.alias, &known) {
-            (Some(alias), _) => ident(alias),
-            (None, Value::Text(text)) => text.to_string(),
-            (None, _) => value.expr.to_string(),
-        };
-        let own = column.clone();
-        let condition = match &known {
-            Value::Null => unary(UnaryOperator::IsNull, own),
-            _ => self.compare(BinaryOperator::Equal, own, bound, &value.expr)?,
-        };
-        for aggregate in aggregates {
-            let known = self.level().calls.len();
-            let expr = self.expr(&aggregate.expr)?;
-            let calls = &mut self.level().calls[known..];
-            if calls.is_empty() {
-                let message = "PIVOT takes aggregate functions";
-                return Err(at(SqlError::new(SqlState::GROUPING_ERROR, message), &aggregate.expr));
-            }
-            for (_, call) in calls {
-                let both = |a, b| Expr::predicate(BinaryOperator::And, a, b);
-                call.filter = [Some(condition.clone()), call.filter.take()]
-                    .into_iter()
-                    .flatten()
-                    .reduce(both);
-            }
-            let suffix = match (&aggregate.alias, aggregates.len()) {
-                (Some(alias), _) => format!("_{}", ident(alias)),
-                (None, 1) => String::new(),
-                (None, _) => format!("_{}", aggregate.expr),
+    /// The columns that it groups by.
+    fn said_keys(&mut self, keys: &[&'a Ast]) -> SqlResult<Vec<Named>> {
+        let mut named = Vec::with_capacity(keys.len());
+        for key in keys {
+            let ExprKind::Column(attr) = self.expr(key)?.kind else {
+                return Err(unsupported("PIVOT by groups that are no columns", *key));
             };
-            made.push((format!("{name}{suffix}"), expr));
+            named.push(Named { name: super::names::of_expression(key), attr });
         }
-        Ok(())
+        Ok(named)
     }
 
-    /// A table of which some columns have become rows of their name and value.
-    pub(super) fn unpivot(&mut self, factor: &'a TableFactor) -> SqlResult<(Rel, Frame)> {
-        let TableFactor::Unpivot { table, value, name, columns, null_inclusion, alias } = factor
-        else {
-            return Err(SqlError::internal("no unpivot"));
-        };
-        let ast::Expr::Identifier(value) = value else {
-            return Err(unsupported("UNPIVOT into several columns", factor));
-        };
-        let (rel, frame) = self.factor(table)?;
-        let all = frame.all();
-        let level = Level::new(frame, rel, Clause::From);
-        let (mut values, level) = self.in_level(level, |this| {
-            columns.iter().map(|it| this.expr(&it.expr)).collect::<SqlResult<Vec<_>>>()
-        })?;
-        let mut used = AttrSet::default();
-        values.iter().for_each(|it| used.add_expr(it));
-        let data_type = self.unify(&mut values, "UNPIVOT").map_err(|it| at(it, factor))?;
-        let name_attr = self.attribute(DataType::Text, false);
-        let text = |it: String| Expr::literal(Value::Text(it.into()), DataType::Text);
-        let (mut rows, mut branches) = (Vec::new(), Vec::new());
-        for (column, value) in columns.iter().zip(values) {
-            let own = match (&column.alias, &column.expr) {
-                (Some(alias), _) => ident(alias),
-                (None, other) => super::names::of_expression(other),
+    /// The names of some values of a column, each with the condition that a row has it.
+    fn conditions(
+        &mut self,
+        column: &'a Ast,
+        values: &[Called<'a>],
+        used: &mut AttrSet,
+    ) -> SqlResult<Vec<(String, Expr)>> {
+        let own = self.expr(column)?;
+        used.add_expr(&own);
+        let mut conditions: Vec<(String, Expr)> = Vec::with_capacity(values.len());
+        let mut seen = Vec::with_capacity(values.len());
+        for (value, alias) in values {
+            let bound = self.expr(value)?;
+            let Some(known) = constant(&bound).cloned() else {
+                return Err(unsupported("a value of PIVOT that is no constant", *value));
             };
-            let is_it = Expr::predicate(
-                BinaryOperator::Equal,
-                Expr::column(name_attr, DataType::Text),
-                text(own.clone()),
-            );
-            rows.push(vec![text(own)]);
-            branches.push((is_it, value));
+            if seen.contains(&known) {
+                let message = format!("the value {value} is listed twice in PIVOT");
+                return Err(at(SqlError::new(SqlState::SYNTAX, message), *value));
+            }
+            let name = match (alias, &known) {
+                (Some(alias), _) => alias.clone(),
+                (None, Value::Text(text)) => text.to_string(),
+                (None, _) => value.to_string(),
+            };
+            let condition = match &known {
+                Value::Null => unary(UnaryOperator::IsNull, own.clone()),
+                _ => self.compare(BinaryOperator::Equal, own.clone(), bound, value)?,
+            };
+            seen.push(known);
+            conditions.push((name, condition));
         }
-        let names = Rel::Values { output: vec![name_attr], rows };
-        let pairs = Rel::Join(Box::new(JoinRel::new(RelJoin::Inner, level.input, names)));
-        let attr = self.attribute(data_type, true);
-        let chosen = Expr { kind: ExprKind::Case { branches, otherwise: None }, data_type };
-        let mut rel = mapped(pairs, vec![(attr, chosen)]);
-        if *null_inclusion != Some(NullInclusion::IncludeNulls) {
-            let known = unary(UnaryOperator::IsNotNull, Expr::column(attr, data_type));
-            rel = rel.filtered(vec![known]);
-        }
-        let rest = all.into_iter().filter(|it| !used.contains(it.attr));
-        let mut output: Vec<OutputColumn> =
-            rest.map(|it| OutputColumn { name: it.name, attr: it.attr }).collect();
-        let made = |name: &Ident, attr| OutputColumn { name: ident(name), attr };
-        output.extend([made(name, name_attr), made(value, attr)]);
-        self.derived(Answer { rel, columns: output }, alias.as_ref())
+        Ok(conditions)
     }
+
+    /// The columns of all combinations of values: each aggregate of the rows that have them.
+    fn pivoted(
+        &mut self,
+        columns: &[Vec<(String, Expr)>],
+        aggregates: &[Called<'a>],
+        factor: &'a TableFactor,
+    ) -> SqlResult<Vec<(String, Expr)>> {
+        let count = columns.iter().try_fold(aggregates.len(), |all, it| all.checked_mul(it.len()));
+        if count.is_none_or(|it| it > COLUMNS_MAX) {
+            let message = format!("PIVOT makes more than {COLUMNS_MAX} columns");
+            return Err(at(SqlError::new(SqlState::TOO_MANY_COLUMNS, message), factor));
+        }
+        if count == Some(0) {
+            return Ok(Vec::new());
+        }
+        let both = |a, b| Expr::predicate(BinaryOperator::And, a, b);
+        let mut all: Vec<(String, Option<Expr>)> = vec![(String::new(), None)];
+        for values in columns {
+            let with = |(names, before): &(String, Option<Expr>)| {
+                let (names, before) = (names.clone(), before.clone());
+                values.iter().map(move |(name, condition)| {
+                    let condition = condition.clone();
+                    match &before {
+                        None => (name.clone(), Some(condition)),
+                        Some(it) => (format!("{names}_{name}"), Some(both(it.clone(), condition))),
+                    }
+                })
+            };
+            all = all.iter().flat_map(with).collect();
+        }
+        let mut made = Vec::with_capacity(all.len() * aggregates.len());
+        for (name, condition) in all {
+            for (aggregate, alias) in aggregates {
+                let known = self.level().calls.len();
+                let expr = self.expr(aggregate)?;
+                let calls = &mut self.level().calls[known..];
+                if calls.is_empty() {
+                    let message = "PIVOT takes aggregate functions";
+                    return Err(at(SqlError::new(SqlState::GROUPING_ERROR, message), *aggregate));
+                }
+                for (_, call) in calls {
+                    call.filter =
+                        [condition.clone(), call.filter.take()].into_iter().flatten().reduce(both);
+                }
+                let suffix = match (alias, aggregates.len()) {
+                    (Some(alias), _) => format!("_{alias}"),
+                    (None, 1) => String::new(),
+                    (None, _) => format!("_{aggregate}"),
+                };
+                made.push((format!("{name}{suffix}"), expr));
+            }
+        }
+        Ok(made)
+    }
+}
+
+/// The columns that neither aggregates nor what becomes columns uses.
+fn rest(all: Vec<Named>, level: &Level, mut used: AttrSet) -> Vec<Named> {
+    level.calls.iter().flat_map(|it| it.1.expressions()).for_each(|it| used.add_expr(it));
+    all.into_iter().filter(|it| !used.contains(it.attr)).collect()
 }

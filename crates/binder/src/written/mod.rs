@@ -7,6 +7,7 @@
 mod json;
 mod json_table;
 mod parts;
+mod pivot;
 mod windows;
 
 use std::fmt::Display;
@@ -112,6 +113,11 @@ impl Editor for Words {
                 }
                 of_columns(alias.as_mut());
             }
+            TableFactor::Pivot { .. } => {
+                if let Some(words) = pivot::of_factor(factor) {
+                    *factor = words;
+                }
+            }
             TableFactor::Derived { lateral: true, subquery, alias, .. } => {
                 of_columns(alias.as_mut());
                 if let Some(words) = json_table::of_query(subquery) {
@@ -152,7 +158,7 @@ fn call_in_words(call: &Function) -> Option<String> {
         (INPUT_ERRORS, [value, data_type]) => Some(format!(
             "(SELECT ARRAY[message, detail, hint, sql_error_code] FROM pg_input_error_info({value}, {data_type}))"
         )),
-        _ => json::call_in_words(name, &arguments),
+        _ => pivot::aliased(name, &arguments).or_else(|| json::call_in_words(name, &arguments)),
     }
 }
 
