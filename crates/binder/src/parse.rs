@@ -17,7 +17,9 @@ use crate::levels::{self, levels, names_are_sound, tables_are_sound};
 use crate::numa::{self, Recognised};
 use crate::row_changes::{changing, locking};
 use crate::statement::{ExplainFormat, ParsedQuery, Statement};
-use crate::syntax::{NESTED_MAX, dotted, ident, name, syntax, too_deep, unknown, unsupported};
+use crate::syntax::{
+    NESTED_MAX, bare_query, dotted, ident, name, syntax, too_deep, unknown, unsupported,
+};
 use crate::tokenizing::tokenized;
 use crate::{
     alter, asof, call_words, chained, clauses, comment_words, comprehension, conflict_words,
@@ -696,19 +698,7 @@ fn change(statement: ast::Statement) -> SqlResult<Statement> {
         it @ Ast::Merge(_) => SetExpr::Merge(it),
         it => SetExpr::Delete(it),
     };
-    let query = ast::Query {
-        with: None,
-        body: Box::new(body),
-        order_by: None,
-        limit_clause: None,
-        fetch: None,
-        locks: Vec::new(),
-        for_clause: None,
-        settings: None,
-        format_clause: None,
-        pipe_operators: Vec::new(),
-    };
-    whole(Box::new(query))
+    whole(Box::new(bare_query(body)))
 }
 
 #[cfg(test)]

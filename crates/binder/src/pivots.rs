@@ -16,7 +16,7 @@ use types::{SqlError, SqlResult};
 use crate::fragments::read;
 use crate::own_names::{PIVOT_OPEN, PIVOT_VALUES};
 use crate::statement::{CursorStatement, ParsedQuery, Statement, TypeBody};
-use crate::syntax::unsupported;
+use crate::syntax::{bare_query, unsupported};
 use crate::walk::{self, Editor, Looker};
 
 /// The most columns that the values of a PIVOT become.
@@ -162,25 +162,9 @@ impl Finding {
                 continue;
             }
             let inner = SetExpr::Query(query);
-            query = Box::new(Query { with: Some(with), ..bare(inner) });
+            query = Box::new(Query { with: Some(with), ..bare_query(inner) });
         }
         query
-    }
-}
-
-/// A query that says nothing but its body.
-fn bare(body: SetExpr) -> Query {
-    Query {
-        with: None,
-        body: Box::new(body),
-        order_by: None,
-        limit_clause: None,
-        fetch: None,
-        locks: Vec::new(),
-        for_clause: None,
-        settings: None,
-        format_clause: None,
-        pipe_operators: Vec::new(),
     }
 }
 

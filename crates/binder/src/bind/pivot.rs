@@ -205,6 +205,10 @@ impl<'a> Binder<'a> {
             return Err(at(SqlError::new(SqlState::TOO_MANY_COLUMNS, message), factor));
         }
         if count == Some(0) {
+            // No column comes of the aggregates, which use columns all the same.
+            for (aggregate, _) in aggregates {
+                self.expr(aggregate)?;
+            }
             return Ok(Vec::new());
         }
         let both = |a, b| Expr::predicate(BinaryOperator::And, a, b);
