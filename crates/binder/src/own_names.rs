@@ -1,6 +1,8 @@
 //! Names that no user can write: what words of SQL that the parser does not know become before parsing ([`crate::parse`]), and from
 //! which they become words again ([`crate::written`]).
 
+use sqlparser::ast::{Expr, FunctionArg, FunctionArgExpr, FunctionArguments};
+
 /// The function that stands for ROWS FROM: its arguments are calls.
 pub(crate) const ROWS_FROM: &str = "rows\nfrom";
 /// The function that stands for VARIADIC: its argument is the array.
@@ -31,3 +33,16 @@ pub(crate) const PIVOT_VALUES: &str = "pivot\nvalues";
 pub(crate) const PIVOT_OPEN: &str = "pivot\nopen";
 /// A value or an aggregate of a PIVOT, and what it is called.
 pub(crate) const PIVOT_ALIAS: &str = "pivot\nalias";
+
+/// The name and the arguments of what may be a call of such a name: one word, and nothing but expressions.
+pub(crate) fn own_call(expr: &Expr) -> Option<(&str, Vec<&Expr>)> {
+    let Expr::Function(call) = expr else { return None };
+    // The parser takes the quotes off the names of aggregates.
+    let [name] = &call.name.0[..] else { return None };
+    let FunctionArguments::List(list) = &call.args else { return None };
+    let arguments = list.args.iter().map(|it| match it {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(it)) => Some(it),
+        _ => None,
+    });
+    Some((&name.as_ident()?.value, arguments.collect::<Option<_>>()?))
+}

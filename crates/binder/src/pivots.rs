@@ -7,14 +7,14 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName, Query,
-    SelectItem, SetExpr, TableFactor, Value, With,
+    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName, Query, SelectItem,
+    SetExpr, TableFactor, Value, With,
 };
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{SqlError, SqlResult};
 
 use crate::fragments::read;
-use crate::own_names::{PIVOT_OPEN, PIVOT_VALUES};
+use crate::own_names::{PIVOT_OPEN, PIVOT_VALUES, own_call};
 use crate::statement::{CursorStatement, ParsedQuery, Statement, TypeBody};
 use crate::syntax::{bare_query, unsupported};
 use crate::walk::{self, Editor, Looker};
@@ -93,12 +93,9 @@ pub fn fill(statement: &mut Statement, values: &[String]) {
     }
 }
 
-/// The arguments of an open column.
-fn open(expr: &Expr) -> Option<&Function> {
-    let Expr::Function(call) = expr else { return None };
-    let is_open = |it: &Ident| it.value == PIVOT_OPEN;
-    let [name] = &call.name.0[..] else { return None };
-    name.as_ident().is_some_and(is_open).then_some(call)
+/// The arguments of an open column: the column, and perhaps the query of its values.
+fn open(expr: &Expr) -> Option<Vec<&Expr>> {
+    own_call(expr).filter(|it| it.0 == PIVOT_OPEN).map(|it| it.1)
 }
 
 /// A query around, and what it says in WITH.
@@ -144,10 +141,10 @@ impl Looker for Finding {
         let TableFactor::Pivot { table, value_column, .. } = factor else {
             return ControlFlow::Continue(());
         };
-        let Some(call) = value_column.iter().find_map(open) else {
+        let Some(said) = value_column.iter().find_map(open) else {
             return ControlFlow::Continue(());
         };
-        self.found = Some(values_of(call, table).map(|query| self.named(query)));
+        self.found = Some(values_of(&said, table).map(|query| self.named(query)));
         ControlFlow::Break(())
     }
 }
@@ -169,7 +166,7 @@ impl Finding {
 }
 
 /// The texts of the values of an open column, or of a query, in the order of the values, and one more than can become columns.
-fn values_of(call: &Function, table: &TableFactor) -> SqlResult<Box<Query>> {
+fn values_of(said: &[&Expr], table: &TableFactor) -> SqlResult<Box<Query>> {
     let lost = || SqlError::internal("a PIVOT without its column");
     let limit = COLUMNS_MAX + 1;
     let text = format!(
@@ -177,7 +174,7 @@ fn values_of(call: &Function, table: &TableFactor) -> SqlResult<Box<Query>> {
     );
     let mut query = read(&text, |it| it.parse_query())?;
     let distinct = of_relation(&mut query).ok_or_else(lost)?;
-    match &arguments(call)[..] {
+    match said {
         [_, Expr::Subquery(listed)] => {
             let mut all =
                 read("SELECT DISTINCT v FROM (SELECT 1) AS s (v)", |it| it.parse_query())?;
@@ -201,15 +198,6 @@ fn of_relation(query: &mut Query) -> Option<&mut Box<Query>> {
         TableFactor::Derived { subquery, .. } => Some(subquery),
         _ => None,
     }
-}
-
-fn arguments(call: &Function) -> Vec<&Expr> {
-    let FunctionArguments::List(list) = &call.args else { return Vec::new() };
-    let arguments = list.args.iter().filter_map(|it| match it {
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(it)) => Some(it),
-        _ => None,
-    });
-    arguments.collect()
 }
 
 struct Filling<'a> {

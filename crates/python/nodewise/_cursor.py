@@ -208,6 +208,7 @@ def _digits(kind: str) -> tuple[int | None, int | None]:
     """Precision and scale of a decimal."""
     name, _, rest = kind.partition("(")
     parts = rest.rstrip(")").split(",")
-    if name not in ("DECIMAL", "NUMERIC") or len(parts) != 2:
+    # An array of decimals has more behind.
+    if name not in ("DECIMAL", "NUMERIC") or not rest.endswith(")") or len(parts) != 2:
         return None, None
     return int(parts[0]), int(parts[1])

@@ -410,8 +410,7 @@ impl<'a> Binder<'a> {
                 Some(self.invoke(Function::TextSlice, bound.to_vec(), whole))
             }
             ("list_slice" | "array_slice", [array, from, to]) if is_array(array) => {
-                let arguments = vec![array.clone(), from.clone(), to.clone()];
-                Some(self.invoke(Function::ArraySlice, arguments, whole))
+                Some(self.list_slice(array, (from, to), whole))
             }
             _ => self.map_call(name, bound, whole),
         }
@@ -421,10 +420,27 @@ impl<'a> Binder<'a> {
 impl<'a> Binder<'a> {
     /// DuckDB's `list_extract`, which counts places below zero from the end.
     fn list_item(&mut self, array: &Expr, place: &Expr, whole: &'a ast::Expr) -> SqlResult<Expr> {
-        let array = &self.flat(array.clone())?;
+        let array = self.flat(array.clone())?;
+        let place = self.place_in(&array, place, whole)?;
+        self.invoke(Function::ArrayItem, vec![array, place], whole)
+    }
+
+    /// DuckDB's `list_slice`, which does so too.
+    fn list_slice(
+        &mut self,
+        array: &Expr,
+        (from, to): (&Expr, &Expr),
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let (from, to) = (self.place_in(array, from, whole)?, self.place_in(array, to, whole)?);
+        self.invoke(Function::ArraySlice, vec![array.clone(), from, to], whole)
+    }
+
+    /// A place in a list from its beginning, where those below zero are counted from the end.
+    fn place_in(&mut self, array: &Expr, place: &Expr, whole: &'a ast::Expr) -> SqlResult<Expr> {
         let is_known = matches!(super::constant(place), Some(Value::Integer(it)) if *it >= 0);
         if is_known || !place.data_type.is_integer() {
-            return self.invoke(Function::ArrayItem, vec![array.clone(), place.clone()], whole);
+            return Ok(place.clone());
         }
         let (copy, again) = (self.copy(array)?, self.copy(place)?);
         let place = fold_cast(place.clone(), DataType::BigInt);
@@ -443,8 +459,7 @@ impl<'a> Binder<'a> {
             branches: vec![(is_below, from_end)],
             otherwise: Some(Box::new(place)),
         };
-        let place = Expr { kind, data_type: DataType::BigInt };
-        self.invoke(Function::ArrayItem, vec![array.clone(), place], whole)
+        Ok(Expr { kind, data_type: DataType::BigInt })
     }
 
     /// DuckDB's `list_contains`: unlike ANY, NULL in the list does not count; but nothing is known of NULL itself.

@@ -6,17 +6,14 @@
 use plan::build::unary;
 use plan::relation::{Attr, AttrSet, Rel};
 use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
-use sqlparser::ast::{
-    Expr as Ast, ExprWithAlias, FunctionArg, FunctionArgExpr, FunctionArguments, PivotValueSource,
-    TableFactor,
-};
+use sqlparser::ast::{Expr as Ast, ExprWithAlias, PivotValueSource, TableFactor};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::errors::{at, unsupported};
 use super::level::{Clause, Level};
 use super::scope::{Frame, Named};
 use super::{Answer, Binder, OutputColumn, constant, mapped};
-use crate::own_names::{PIVOT_ALIAS, PIVOT_KEYS, PIVOT_USING, PIVOT_VALUES};
+use crate::own_names::{PIVOT_ALIAS, PIVOT_KEYS, PIVOT_USING, PIVOT_VALUES, own_call};
 use crate::pivots::{COLUMNS_MAX, no_values};
 use crate::syntax::ident;
 
@@ -26,8 +23,8 @@ struct Said<'a> {
     aggregates: Vec<Called<'a>>,
     /// The columns that it groups by; `None` for all that it does not name.
     keys: Option<Vec<&'a Ast>>,
-    /// The columns whose values become columns, with these values.
-    columns: Vec<(&'a Ast, Vec<Called<'a>>)>,
+    /// The columns whose values become columns, with these values: one, or several whose values go together.
+    columns: Vec<(Vec<&'a Ast>, Vec<Called<'a>>)>,
 }
 
 /// An expression, and what it is called.
@@ -55,36 +52,32 @@ impl<'a> Said<'a> {
             }
         }
         match (value_source, &value_column[..]) {
-            (PivotValueSource::List(values), [column]) => {
-                said.columns.push((column, values.iter().map(alias).collect()));
+            (PivotValueSource::List(values), columns) => {
+                said.columns.push((columns.iter().collect(), values.iter().map(alias).collect()));
             }
             (PivotValueSource::Any(order), columns) if order.is_empty() => {
                 for it in columns {
                     match own_call(it) {
                         Some((PIVOT_VALUES, mut values)) if !values.is_empty() => {
-                            let column = values.remove(0);
-                            said.columns.push((column, values.into_iter().map(called).collect()));
+                            let columns = match values.remove(0) {
+                                Ast::Tuple(columns) => columns.iter().collect(),
+                                column => vec![column],
+                            };
+                            said.columns.push((columns, values.into_iter().map(called).collect()));
                         }
                         _ => return Err(at(no_values(), it)),
                     }
                 }
             }
-            _ => return Err(unsupported("PIVOT by a list of several columns at once", factor)),
+            _ => {
+                return Err(unsupported(
+                    "PIVOT by all values, or those of a query, in FROM",
+                    factor,
+                ));
+            }
         }
         Ok(said)
     }
-}
-
-/// A call of a name that no user writes, and its arguments.
-fn own_call(expr: &Ast) -> Option<(&str, Vec<&Ast>)> {
-    let Ast::Function(call) = expr else { return None };
-    let [name] = &call.name.0[..] else { return None };
-    let FunctionArguments::List(list) = &call.args else { return None };
-    let arguments = list.args.iter().map(|it| match it {
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(it)) => Some(it),
-        _ => None,
-    });
-    Some((&name.as_ident()?.value, arguments.collect::<Option<_>>()?))
 }
 
 fn called(expr: &Ast) -> Called<'_> {
@@ -109,8 +102,8 @@ impl<'a> Binder<'a> {
         let ((used, keys, made), level) = self.in_level(level, |this| {
             let mut used = AttrSet::default();
             let mut conditions = Vec::new();
-            for (column, values) in &said.columns {
-                conditions.push(this.conditions(column, values, &mut used)?);
+            for (columns, values) in &said.columns {
+                conditions.push(this.conditions(columns, values, &mut used)?);
             }
             let keys = said.keys.as_ref().map(|it| this.said_keys(it)).transpose()?;
             Ok((used, keys, this.pivoted(&conditions, &said.aggregates, factor)?))
@@ -157,39 +150,59 @@ impl<'a> Binder<'a> {
         Ok(named)
     }
 
-    /// The names of some values of a column, each with the condition that a row has it.
+    /// The names of some values of columns, each with the condition that a row has it.
     fn conditions(
         &mut self,
-        column: &'a Ast,
+        columns: &[&'a Ast],
         values: &[Called<'a>],
         used: &mut AttrSet,
     ) -> SqlResult<Vec<(String, Expr)>> {
-        let own = self.expr(column)?;
-        used.add_expr(&own);
+        let own: Vec<Expr> = columns.iter().map(|it| self.expr(it)).collect::<SqlResult<_>>()?;
+        own.iter().for_each(|it| used.add_expr(it));
         let mut conditions: Vec<(String, Expr)> = Vec::with_capacity(values.len());
         let mut seen = Vec::with_capacity(values.len());
         for (value, alias) in values {
-            let bound = self.expr(value)?;
-            let Some(known) = constant(&bound).cloned() else {
-                return Err(unsupported("a value of PIVOT that is no constant", *value));
+            let parts = match value {
+                Ast::Tuple(parts) if own.len() > 1 => &parts[..],
+                one => std::slice::from_ref(*one),
             };
+            if parts.len() != own.len() {
+                let (wanted, found) = (own.len(), parts.len());
+                let message = format!("PIVOT by {wanted} columns, and a value of {found}");
+                return Err(at(SqlError::new(SqlState::SYNTAX, message), *value));
+            }
+            let pairs = own.iter().zip(parts);
+            let had: Vec<Had> =
+                pairs.map(|(own, it)| self.had(own, it)).collect::<SqlResult<_>>()?;
+            let known: Vec<Value> = had.iter().map(|it| it.known.clone()).collect();
             if seen.contains(&known) {
                 let message = format!("the value {value} is listed twice in PIVOT");
                 return Err(at(SqlError::new(SqlState::SYNTAX, message), *value));
             }
-            let name = match (alias, &known) {
-                (Some(alias), _) => alias.clone(),
-                (None, Value::Text(text)) => text.to_string(),
-                (None, _) => value.to_string(),
-            };
-            let condition = match &known {
-                Value::Null => unary(UnaryOperator::IsNull, own.clone()),
-                _ => self.compare(BinaryOperator::Equal, own.clone(), bound, value)?,
-            };
             seen.push(known);
-            conditions.push((name, condition));
+            let names: Vec<&str> = had.iter().map(|it| &*it.name).collect();
+            let name = alias.clone().unwrap_or_else(|| names.join("_"));
+            let all = had.into_iter().map(|it| it.condition).reduce(both);
+            conditions.push((name, all.ok_or_else(|| SqlError::internal("no column"))?));
         }
         Ok(conditions)
+    }
+
+    /// The condition that a column has a value.
+    fn had(&mut self, own: &Expr, value: &'a Ast) -> SqlResult<Had> {
+        let bound = self.expr(value)?;
+        let Some(known) = constant(&bound).cloned() else {
+            return Err(unsupported("a value of PIVOT that is no constant", value));
+        };
+        let name = match &known {
+            Value::Text(text) => text.to_string(),
+            _ => value.to_string(),
+        };
+        let condition = match &known {
+            Value::Null => unary(UnaryOperator::IsNull, own.clone()),
+            _ => self.compare(BinaryOperator::Equal, own.clone(), bound, value)?,
+        };
+        Ok(Had { name, known, condition })
     }
 
     /// The columns of all combinations of values: each aggregate of the rows that have them.
@@ -211,7 +224,6 @@ impl<'a> Binder<'a> {
             }
             return Ok(Vec::new());
         }
-        let both = |a, b| Expr::predicate(BinaryOperator::And, a, b);
         let mut all: Vec<(String, Option<Expr>)> = vec![(String::new(), None)];
         for values in columns {
             let with = |(names, before): &(String, Option<Expr>)| {
@@ -250,6 +262,18 @@ impl<'a> Binder<'a> {
         }
         Ok(made)
     }
+}
+
+/// A value of a column.
+struct Had {
+    name: String,
+    known: Value,
+    /// That a row has it.
+    condition: Expr,
+}
+
+fn both(a: Expr, b: Expr) -> Expr {
+    Expr::predicate(BinaryOperator::And, a, b)
 }
 
 /// The columns that neither aggregates nor what becomes columns uses.

@@ -4,8 +4,8 @@ use sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, ObjectName, PivotValueSource, TableFactor,
 };
 
-use super::parts::{arguments, shown, text, word};
-use crate::own_names::{PIVOT_ALIAS, PIVOT_KEYS, PIVOT_USING, PIVOT_VALUES};
+use super::parts::{shown, text, word};
+use crate::own_names::{PIVOT_ALIAS, PIVOT_KEYS, PIVOT_USING, PIVOT_VALUES, own_call};
 use crate::syntax::quoted_name;
 
 /// A value or an aggregate with its alias.
@@ -32,15 +32,15 @@ pub(super) fn of_factor(factor: &mut TableFactor) -> Option<TableFactor> {
     let (mut aggregates, mut keys) = (Vec::new(), String::new());
     for it in aggregate_functions.iter() {
         match own_call(&it.expr) {
-            Some((PIVOT_USING, parts)) => aggregates.extend(parts),
-            Some((PIVOT_KEYS, parts)) => keys = format!(" GROUP BY {}", parts.join(", ")),
+            Some((PIVOT_USING, parts)) => aggregates.push(listed(&parts)),
+            Some((PIVOT_KEYS, parts)) => keys = format!(" GROUP BY {}", listed(&parts)),
             _ => aggregates.push(it.to_string()),
         }
     }
     let column = |it: &Expr| {
         let (PIVOT_VALUES, parts) = own_call(it)? else { return None };
         let (column, values) = parts.split_first()?;
-        Some(format!("{column} IN ({})", values.join(", ")))
+        Some(format!("{column} IN ({})", listed(values)))
     };
     let columns: Vec<String> = value_column.iter().map(column).collect::<Option<_>>()?;
     let inner = format!("{} FOR {}{keys}", aggregates.join(", "), columns.join(" "));
@@ -53,10 +53,6 @@ pub(super) fn of_factor(factor: &mut TableFactor) -> Option<TableFactor> {
     })
 }
 
-fn own_call(expr: &Expr) -> Option<(&str, Vec<String>)> {
-    let Expr::Function(call) = expr else { return None };
-    let parts = arguments(call)?;
-    // The parser takes the quotes off the names of aggregates.
-    let [name] = &call.name.0[..] else { return None };
-    Some((&name.as_ident()?.value, parts.iter().map(ToString::to_string).collect()))
+fn listed(parts: &[&Expr]) -> String {
+    parts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -113,7 +113,10 @@ fn of_pairs(
         RegressionXy => Some(xy),
         Correlation => {
             let varies = xx > 0.0 && yy > 0.0;
-            varies.then(|| (xy / (xx.sqrt() * yy.sqrt())).clamp(-1.0, 1.0))
+            // One root is rounded once, where the product has a root.
+            let both = xx * yy;
+            let root = if both.is_normal() { both.sqrt() } else { xx.sqrt() * yy.sqrt() };
+            varies.then(|| (xy / root).clamp(-1.0, 1.0))
         }
         RegressionSlope => (xx > 0.0).then(|| xy / xx),
         RegressionIntercept => (xx > 0.0).then(|| means.1 - xy / xx * means.0),
