@@ -45,8 +45,11 @@ struct Sorter<K> {
     file: SharedFile,
 }
 
-/// Rows up to which one task sorts everything.
+/// Rows up to which one task merges everything.
 const SERIAL_ROWS_MAX: usize = 1 << 14;
+
+/// Rows up to which the runs are sorted by who coordinates: waking the workers takes longer.
+const ALONE_ROWS_MAX: usize = 1 << 11;
 
 /// Rows from which a worker writes what it has as a run: runs are merged some at a time.
 const RUN_ROWS_MIN: usize = 4 * BATCH_ROWS;
@@ -128,8 +131,12 @@ impl<K: RowKey> Sorter<K> {
 
     /// The order of all rows in memory.
     fn finish_in_memory(&self, locals: Vec<Run<K>>, team: &dyn Team) -> SqlResult<Vec<Kept>> {
+        let rows: usize = locals.iter().map(|it| it.entries.len()).sum();
+        // A few that are wanted are found in one pass; an order takes many.
+        let few = self.wanted().is_some_and(|it| it <= ALONE_ROWS_MAX);
+        let is_small = rows <= if few { SERIAL_ROWS_MAX } else { ALONE_ROWS_MAX };
         let locked: Vec<Mutex<Run<K>>> = locals.into_iter().map(Mutex::new).collect();
-        team.run(locked.len(), &|run, context| {
+        team.run_at(&vec![None; locked.len()], is_small, &|run, context| {
             let run = &mut *locked[run].lock();
             if let Some(wanted) = self.wanted()
                 && run.entries.len() > wanted

@@ -8,7 +8,10 @@ use types::ColumnId;
 
 use super::equality_chains;
 
-/// Sets of attributes that no two rows share.
+/// Keys that are kept of a join. Each join above looks at all of them, so that among a thousand tables all would be billions.
+const KEYS_MAX: usize = 32;
+
+/// Sets of attributes that no two rows share; not all of those of many tables.
 pub fn unique_keys(rel: &Rel) -> Vec<AttrSet> {
     match rel {
         Rel::Scan(scan) => (0..scan.table.columns.len())
@@ -49,5 +52,6 @@ fn join_keys(join: &JoinRel) -> Vec<AttrSet> {
     if left_once && join.kind == RelJoin::Inner {
         keys.extend(right);
     }
+    keys.truncate(KEYS_MAX);
     keys
 }
