@@ -8,7 +8,7 @@ use arrow_select::filter::{filter, filter_record_batch};
 use binder::bind::{ChangeKind, RowCheck};
 use binder::{ParsedQuery, Statement};
 use execution::{Executed, PipelineReport};
-use plan::Plan;
+use plan::{OutputColumn, Plan};
 use stdx::sync::{Arc, OnceLock};
 use storage::{CatalogSnapshot, Column, Table, TableDesign};
 use types::{DataType, SqlError, SqlResult, SqlState, Styles};
@@ -263,18 +263,10 @@ impl Session {
             let keys: usize = change.keys.iter().map(|it| it.columns).sum();
             let (asked, _) = asked.split_at(asked.len() - keys);
             let (asked, checks) = asked.split_at(asked.len() - change.checks.len());
-            if !change.checks.is_empty() && width > 0 {
-                check_nulls(table, row, goes.first())?;
-            }
-            for (of, truth) in change.checks.iter().zip(checks) {
-                match (of, check(&table.name, of, truth)) {
-                    (_, Ok(())) => {}
-                    (RowCheck::View(_), Err(error)) => {
-                        changes.refused.get_or_insert(error);
-                    }
-                    (_, Err(error)) => return Err(error),
-                }
-            }
+            let before = position.len() + goes.len();
+            let of = &change.plan.output[before..before + width];
+            let broken = self.broken_rule(change, table, (row, of), (goes.first(), checks))?;
+            changes.refused = changes.refused.or(broken);
             changes.count += batch.num_rows();
             if width > 0 {
                 let stored = stored_rows(table, row, &change.stored)?;
@@ -291,6 +283,40 @@ impl Session {
         }
         changes.gone.sort_unstable();
         Ok(changes)
+    }
+
+    /// Looks at the rules that rows for a table break. That of a view is told and not an error yet: those of the table come
+    /// first.
+    fn broken_rule(
+        &self,
+        change: &PlannedChange,
+        table: &Table,
+        rows: (&[ArrayRef], &[OutputColumn]),
+        (goes, checks): (Option<&ArrayRef>, &[ArrayRef]),
+    ) -> SqlResult<Option<SqlError>> {
+        let of_row = |error: SqlError, row| -> SqlResult<SqlError> {
+            Ok(match self.failing_row(table, rows, row)? {
+                Some(detail) => error.with_detail(detail),
+                None => error,
+            })
+        };
+        if let Some((row, error)) = null_found(table, rows.0, goes) {
+            return Err(of_row(error, row)?);
+        }
+        let mut refused = None;
+        for (of, truth) in change.checks.iter().zip(checks) {
+            let is_false = |it: Option<bool>| it == Some(false);
+            let Some(row) = truth.as_boolean().iter().position(is_false) else { continue };
+            match (of, broken(&table.name, of)) {
+                (RowCheck::View(_), error) if refused.is_none() => {
+                    refused = Some(of_row(error, row)?);
+                }
+                (RowCheck::View(_), _) => {}
+                (RowCheck::Table(_), error) => return Err(of_row(error, row)?),
+                (RowCheck::Domain { .. } | RowCheck::NotNull { .. }, error) => return Err(error),
+            }
+        }
+        Ok(refused)
     }
 
     /// Changes rows; `replaced` as in [`Changes`]. False if the statement has to be run once more, on newer tables.
@@ -377,29 +403,24 @@ pub(crate) fn parsed(sql: &str) -> SqlResult<ParsedQuery> {
     }
 }
 
-/// NULL in a column that has none, which is told before CHECK constraints are asked; all others are found where rows are stored.
-fn check_nulls(table: &Table, row: &[ArrayRef], goes: Option<&ArrayRef>) -> SqlResult<()> {
-    for (column, values) in table.columns.iter().zip(row) {
-        if column.nullable || values.logical_null_count() == 0 {
-            continue;
-        }
-        let stays = match goes {
-            Some(goes) => filter(values, &stay(goes)).map_err(|error| malformed(&error))?,
-            None => values.clone(),
-        };
-        if stays.logical_null_count() > 0 {
-            return Err(SqlError::null_in(&column.name, Some(&table.name)));
-        }
-    }
-    Ok(())
+/// A row with NULL in a column that has none, which is told before CHECK constraints are asked.
+fn null_found(
+    table: &Table,
+    row: &[ArrayRef],
+    goes: Option<&ArrayRef>,
+) -> Option<(usize, SqlError)> {
+    let stays = |row: usize| goes.is_none_or(|it| !it.is_valid(row) || !it.as_boolean().value(row));
+    let found = |(column, values): (&Arc<Column>, &ArrayRef)| {
+        let nulls = (!column.nullable).then(|| values.logical_nulls()).flatten()?;
+        let place = (0..nulls.len()).find(|&it| nulls.is_null(it) && stays(it))?;
+        Some((place, SqlError::null_in(&column.name, Some(&table.name))))
+    };
+    table.columns.iter().zip(row).find_map(found)
 }
 
-/// A CHECK constraint that is false of a row.
-fn check(table: &str, of: &RowCheck, truth: &ArrayRef) -> SqlResult<()> {
-    if !truth.as_boolean().iter().any(|it| it == Some(false)) {
-        return Ok(());
-    }
-    Err(match of {
+/// What a rule that is broken ends with.
+fn broken(table: &str, of: &RowCheck) -> SqlError {
+    match of {
         RowCheck::Table(name) => SqlError::broken_check(table, name),
         RowCheck::View(name) => {
             let message = format!("new row violates check option for view \"{name}\"");
@@ -407,7 +428,7 @@ fn check(table: &str, of: &RowCheck, truth: &ArrayRef) -> SqlResult<()> {
         }
         RowCheck::Domain { domain, constraint } => SqlError::outside_domain(domain, constraint),
         RowCheck::NotNull { domain } => SqlError::null_of_domain(domain),
-    })
+    }
 }
 
 /// Rows for a table; a column may have another type than the table's, from which it is converted when it is stored.

@@ -46,6 +46,7 @@ pub mod distributed;
 mod domain_ddl;
 mod durability;
 mod execute;
+mod failing_row;
 mod foreign_keys;
 mod frames;
 mod generated_ddl;

@@ -106,3 +106,43 @@ fn too_little_memory_is_an_error_and_the_database_lives_on() {
     assert_eq!(error.state.0, "53200", "{error}");
     assert!(session.query("SELECT count(*) FROM t").is_ok());
 }
+
+#[test]
+fn who_breaks_a_rule_is_told_of_the_row_as_far_as_it_may_be_read() {
+    let database = database();
+    let mut session = database.session();
+    session
+        .execute(
+            "CREATE TABLE t (id INTEGER NOT NULL, f BOOLEAN, n DECIMAL(8, 2), d TIMESTAMPTZ, a INTEGER[], x TEXT, CHECK (id < 9));
+             CREATE VIEW small AS SELECT id, x FROM t WHERE id < 5 WITH CHECK OPTION;
+             INSERT INTO t VALUES (1, true, 1.5, '2024-01-01 12:00+00', '{1,2}', 'x');
+             CREATE ROLE writer; GRANT INSERT, UPDATE ON t TO writer; GRANT SELECT (id, x) ON t TO writer;
+             CREATE ROLE blind; GRANT INSERT ON t TO blind;
+             SET TIME ZONE 'Europe/Berlin'",
+        )
+        .unwrap();
+    let mut detail = |sql: &str| detail_of(&mut session, sql);
+    let whole = "Failing row contains (9, t, 1.50, 2024-01-01 13:00:00+01, {1,2}, x).";
+    assert_eq!(detail("UPDATE t SET id = 9"), whole);
+    let null = "Failing row contains (null, f, null, null, null, null).";
+    assert_eq!(detail("INSERT INTO t VALUES (1), (NULL)"), null.replace('f', "null"));
+    assert_eq!(detail("INSERT INTO t (f) VALUES (false)"), null);
+    let of_view = detail("INSERT INTO small VALUES (1, 'a'), (7, 'b')");
+    assert_eq!(of_view, "Failing row contains (7, null, null, null, null, b).");
+    let merge = "MERGE INTO t USING (VALUES (1), (30)) s (i) ON t.id = s.i WHEN MATCHED THEN DELETE \
+                 WHEN NOT MATCHED THEN INSERT (id) VALUES (s.i)";
+    assert_eq!(detail(merge), "Failing row contains (30, null, null, null, null, null).");
+    // The first 64 bytes of a value, whole characters.
+    let long = detail("INSERT INTO t (id, x) VALUES (10, repeat('\u{e9}', 40) || 'z'), (1, 'a')");
+    let told = format!("(10, null, null, null, null, {}...)", "\u{e9}".repeat(32));
+    assert_eq!(long, format!("Failing row contains {told}."));
+    detail_of(&mut session, "SET ROLE writer");
+    let some = "Failing row contains (id, x) = (12, y).";
+    assert_eq!(detail_of(&mut session, "INSERT INTO t (id, x) VALUES (12, 'y')"), some);
+    detail_of(&mut session, "SET ROLE blind");
+    assert_eq!(detail_of(&mut session, "INSERT INTO t (id, x) VALUES (12, 'y')"), "");
+}
+
+fn detail_of(session: &mut Session, sql: &str) -> String {
+    session.query(sql).err().and_then(|it| it.detail().map(str::to_owned)).unwrap_or_default()
+}

@@ -136,39 +136,23 @@ fn errors_tell_programs_what_they_are_about() {
          p INTEGER REFERENCES shop.p); CREATE DOMAIN positive AS INTEGER CHECK (VALUE > 0);
          INSERT INTO shop.p VALUES (1); INSERT INTO shop.t VALUES (1, 'a', 1, 1)",
     ));
+    let of_row =
+        ["Failing row contains (2, null, null, null).", "Failing row contains (1, null, 1, 1)."];
+    let of_check = "Failing row contains (2, b, 9, null).";
+    let missing = "Key (p)=(7) is not present in table \"p\".";
+    let referenced = "Key (id)=(1) is still referenced from table \"t\".";
+    let twice = "Key (id)=(1) already exists.";
     // The text, its SQLSTATE, and its detail, schema, table, column, type and constraint.
     for (sql, expected) in [
-        (
-            "INSERT INTO shop.t VALUES (1, 'b')",
-            ["23505", "Key (id)=(1) already exists.", "shop", "t", "", "", "t_pkey"],
-        ),
-        ("INSERT INTO shop.t VALUES (2)", ["23502", "", "shop", "t", "a", "", ""]),
-        ("UPDATE shop.t SET a = NULL", ["23502", "", "shop", "t", "a", "", ""]),
-        ("INSERT INTO shop.t VALUES (2, 'b', 9)", ["23514", "", "shop", "t", "", "", "few"]),
+        ("INSERT INTO shop.t VALUES (1, 'b')", ["23505", twice, "shop", "t", "", "", "t_pkey"]),
+        ("INSERT INTO shop.t VALUES (2)", ["23502", of_row[0], "shop", "t", "a", "", ""]),
+        ("UPDATE shop.t SET a = NULL", ["23502", of_row[1], "shop", "t", "a", "", ""]),
+        ("INSERT INTO shop.t VALUES (2, 'b', 9)", ["23514", of_check, "shop", "t", "", "", "few"]),
         (
             "INSERT INTO shop.t VALUES (2, 'b', 1, 7)",
-            [
-                "23503",
-                "Key (p)=(7) is not present in table \"p\".",
-                "shop",
-                "t",
-                "",
-                "",
-                "t_p_fkey",
-            ],
+            ["23503", missing, "shop", "t", "", "", "t_p_fkey"],
         ),
-        (
-            "DELETE FROM shop.p",
-            [
-                "23503",
-                "Key (id)=(1) is still referenced from table \"t\".",
-                "shop",
-                "t",
-                "",
-                "",
-                "t_p_fkey",
-            ],
-        ),
+        ("DELETE FROM shop.p", ["23503", referenced, "shop", "t", "", "", "t_p_fkey"]),
         (
             "SELECT CAST(-1 AS positive)",
             ["23514", "", "public", "", "", "positive", "positive_check"],
