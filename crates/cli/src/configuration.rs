@@ -266,15 +266,22 @@ mod tests {
     fn the_command_line_goes_before_the_environment_and_that_before_the_file() {
         let file = File::new(
             "order",
-            "# of tests\nfolder = '/from file' # the folder\nmax_connections = 3\ngrace=4\n\n\
+            "# of tests\ntraces = http://collector\nfolder = '/from file' # the folder\nmax_connections = 3\ngrace=4\n\n\
              trust-loopback = on\nallow-files = off\n",
         );
         let typed = format!("nodewise serve --config {} --grace 7", file.0.display());
-        let variables = [("NODEWISE_MAX_CONNECTIONS", "5"), ("NODEWISE_ELSE", "x"), ("PATH", "y")];
+        let variables = [
+            ("NODEWISE_MAX_CONNECTIONS", "5"),
+            ("NODEWISE_TRACES_RATIO", "0.5"),
+            ("NODEWISE_ELSE", "x"),
+            ("PATH", "y"),
+        ];
         let it = serve(of(&typed, &variables).unwrap());
         assert_eq!((it.grace, it.max_connections), (7, 5));
         assert_eq!(it.folder.as_deref(), Some(Path::new("/from file")));
         assert_eq!((it.trust_loopback, it.allow_files), (true, false));
+        let traces = (it.traces.url.as_deref(), it.traces.ratio);
+        assert_eq!(traces, (Some("http://collector"), Some(0.5)));
         let it = serve(of(&format!("{typed} --threads 2 here"), &[]).unwrap());
         assert_eq!(it.folder.as_deref(), Some(Path::new("here")));
         assert_eq!((it.grace, it.max_connections, it.pool.threads), (7, 3, Some(2)));
@@ -305,6 +312,14 @@ mod tests {
             (
                 "\n\nmax-connections = none",
                 "line 3: invalid value 'none' for '--max-connections <N>': a number from 1 on is needed",
+            ),
+            (
+                "traces = collector:4317",
+                "line 1: invalid value 'collector:4317' for '--traces <URL>': traces go to an address as http://127.0.0.1:4317",
+            ),
+            (
+                "traces = http://collector\ntraces-ratio = 2",
+                "line 2: invalid value '2' for '--traces-ratio <SHARE>': a number from 0 to 1 is needed",
             ),
             ("grace", "line 1: a line is: name = value"),
             ("grace = 1\ngrace = 2", "line 2: grace is set before"),

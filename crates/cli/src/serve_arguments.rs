@@ -69,7 +69,36 @@ pub struct ServeArguments {
     #[arg(long, requires = "slow_statements")]
     pub slow_plans: bool,
     #[command(flatten)]
+    pub traces: TraceArguments,
+    #[command(flatten)]
     pub pool: PoolArguments,
+}
+
+/// Where traces of statements go.
+#[derive(Args, Debug)]
+pub struct TraceArguments {
+    /// Send a span for each statement to this collector of OpenTelemetry, by OTLP over gRPC, as http://127.0.0.1:4317. Off when
+    /// not given
+    #[arg(long = "traces", value_name = "URL", value_parser = collector)]
+    pub url: Option<String>,
+    /// The share of statements that are traced, from 0 to 1, where their clients do not say
+    #[arg(long = "traces-ratio", value_name = "SHARE", requires = "url", value_parser = ratio)]
+    pub ratio: Option<f64>,
+    /// What the collector calls this server; nodewise when not given
+    #[arg(long = "traces-service", value_name = "NAME", requires = "url")]
+    pub service: Option<String>,
+    /// The authorities (PEM) of which a collector at https:// has to have its certificate
+    #[arg(long = "traces-authorities", value_name = "FILE", requires = "url")]
+    pub authorities: Option<PathBuf>,
+}
+
+fn collector(url: &str) -> Result<String, String> {
+    server::Collector::check(url).map(|()| url.to_owned())
+}
+
+fn ratio(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|it| (0.0..=1.0).contains(it));
+    number.ok_or_else(|| "a number from 0 to 1 is needed".to_owned())
 }
 
 /// `nodewise password`.

@@ -78,6 +78,7 @@ impl Session {
                 Ok(fetched)
             }
             ended => {
+                statement.made(&rows);
                 drop(rows);
                 self.end_open(statement, ended)
             }
@@ -94,6 +95,9 @@ impl Session {
     /// Ends the statement of a cursor whose other rows nobody wants.
     pub fn close(&mut self, cursor: Cursor) -> SqlResult<()> {
         let Cursor { statement, rows, .. } = cursor;
+        if let (Some(statement), Some(rows)) = (&statement, &rows) {
+            statement.made(rows);
+        }
         drop(rows);
         statement.map_or(Ok(()), |it| self.end_open(it, Ok(())))
     }
@@ -121,6 +125,7 @@ impl Session {
             }
             session.rest_of(&mut rows, &cancel)
         });
+        statement.made(&rows);
         drop(rows);
         let mut answer = self.end_open(statement, ended)?;
         answer.profile.execution =

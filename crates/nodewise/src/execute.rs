@@ -49,7 +49,7 @@ impl Session {
         kept: Option<&str>,
     ) -> SqlResult<Started> {
         match statement {
-            Statement::Transaction(it) => self.run_transaction(it).map(Started::Done),
+            Statement::Transaction(it) => self.start_transaction(sql, it),
             Statement::Cursor(it) => self.start_cursor(sql, it),
             Statement::OverPivots(it) => {
                 let statement = self.with_pivots(sql, *it)?;

@@ -6,8 +6,10 @@ use stdx::Nanos;
 use stdx::sync::atomic::Ordering;
 use types::SqlResult;
 
+use crate::followed::Outcome;
 use crate::opened::OpenStatement;
 use crate::statement_counts::Kind;
+use crate::statements::shown_text;
 use crate::{CancelToken, Session};
 
 impl Session {
@@ -35,6 +37,20 @@ impl Session {
         if let Some(slow) = statements.slow.get().filter(|it| took >= it.from) {
             let error = ended.as_ref().err().map(|it| it.state);
             (slow.tell)(&record.slow(took, rows, error));
+        }
+        if let Some(followed) = &work.followed {
+            if kind != Kind::SELECT && self.block.is_none() {
+                followed.note("commit", began, self.database.machine.now());
+            }
+            let error = ended.as_ref().err().map(|it| it.state);
+            let outcome = Outcome {
+                text: shown_text(&record.text, false),
+                kind: kind.name(),
+                worked: Some(took),
+                rows: Some(rows),
+                error,
+            };
+            self.end_followed(followed, outcome);
         }
         ended
     }

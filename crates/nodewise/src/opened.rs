@@ -36,6 +36,13 @@ impl OpenStatement {
         work.rows.store(rows_of_tag(&answer.tag), Ordering::Relaxed);
     }
 
+    /// No more of its rows are made.
+    pub(crate) fn made(&self, rows: &BegunRows) {
+        if let Some(followed) = &self.under_way.record.work.followed {
+            followed.ran(rows.stream.reports());
+        }
+    }
+
     pub(crate) fn worked(&self, time: Nanos) {
         self.under_way.record.work.nanos.fetch_add(time.0, Ordering::Relaxed);
     }

@@ -46,7 +46,9 @@ pub(crate) fn plan_change(
     let check = || interrupt.check();
     let now = catalog.began();
     let environment = Environment { catalog, session: catalog, now, moments, check: &check };
-    let bound = catalog.planned(binder::bind::bind_change(&statement.0, parameters, &environment));
+    let bound = catalog.noted("bind", || {
+        catalog.planned(binder::bind::bind_change(&statement.0, parameters, &environment))
+    });
     let BoundChange {
         kind,
         table,
@@ -62,7 +64,8 @@ pub(crate) fn plan_change(
     catalog.check_asked(&asked)?;
     let asked = Arc::new(asked);
     let read = TablesRead::of(&query);
-    let plan = optimizer::plan_unless(query, catalog.planning(), interrupt)?;
+    let plan =
+        catalog.noted("plan", || optimizer::plan_unless(query, catalog.planning(), interrupt))?;
     let unknown = read.unknown(&plan);
     let kept = kept_columns(kind, &plan);
     let (held, stored) = (held_schema_of(&plan.output), OnceLock::new());
@@ -107,7 +110,9 @@ fn bound(
     let check = || interrupt.check();
     let (now, moments) = (catalog.began(), None);
     let environment = Environment { catalog, session: catalog, now, moments, check: &check };
-    let bound = catalog.planned(binder::bind::bind(&query.0, parameters, &environment))?;
+    let bound = catalog.noted("bind", || {
+        catalog.planned(binder::bind::bind(&query.0, parameters, &environment))
+    })?;
     catalog.check_asked(&bound.asked)?;
     Ok(bound)
 }
@@ -142,7 +147,9 @@ pub(crate) fn plan_query(
     let Bound { query, is_stable, parameters, asked } = bound(query, parameters, catalog)?;
     let asked = Arc::new(asked);
     let read = TablesRead::of(&query);
-    let plan = optimizer::plan_unless(query, catalog.planning(), catalog.interrupt())?;
+    let interrupt = catalog.interrupt();
+    let plan =
+        catalog.noted("plan", || optimizer::plan_unless(query, catalog.planning(), interrupt))?;
     let unknown = read.unknown(&plan);
     Ok(Planned { plan, unknown, is_stable, parameters, asked })
 }

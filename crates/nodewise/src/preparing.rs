@@ -56,11 +56,13 @@ impl Session {
         sql: &str,
         declared: &[Option<DataType>],
     ) -> SqlResult<Prepared> {
-        let known = binder::kept_levels();
-        match self.prepare_once(sql, declared, true) {
-            Err(error) if is_roomier(&error, known) => self.prepare_typed(sql, declared),
-            prepared => prepared,
-        }
+        self.follow_beside(sql, "prepare", |session| {
+            let known = binder::kept_levels();
+            match session.prepare_once(sql, declared, true) {
+                Err(error) if is_roomier(&error, known) => session.prepare_typed(sql, declared),
+                prepared => prepared,
+            }
+        })
     }
 
     /// [`Session::prepare_typed`], where PIVOTs over the values that are in tables have those that are there now if `with_pivots`
@@ -71,7 +73,7 @@ impl Session {
         declared: &[Option<DataType>],
         with_pivots: bool,
     ) -> SqlResult<Prepared> {
-        let statements = binder::parse::parse(sql)?;
+        let statements = self.noted("parse", || binder::parse::parse(sql))?;
         self.with_levels(statements.levels(), |session| {
             let mut statements = statements.into_tree();
             match (statements.pop(), statements.is_empty()) {

@@ -117,6 +117,9 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Executed> {
         let executed = execute(plan, &self.query_context(plan, tables, cancel)?.0)?;
+        if let Some(followed) = self.followed() {
+            followed.ran(executed.reports.clone());
+        }
         self.wait_for_advisory(cancel)?;
         Ok(executed)
     }
@@ -137,6 +140,9 @@ impl Session {
             && self.database.statements.slow.get().is_some_and(|it| it.plans)
         {
             under_way.record.work.plan.get_or_init(|| plan::explain::text(plan, &()));
+        }
+        if let Some(followed) = self.followed() {
+            followed.runs(plan);
         }
         // Who only looks at views, as to see who is in the way, need not wait for a place.
         let is_view =

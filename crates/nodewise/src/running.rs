@@ -69,12 +69,10 @@ impl Session {
         let database = &self.database;
         let statements = &database.statements;
         let number = database.next_statement();
-        let policy = self.policy();
-        let text = text.trim();
-        let text: String = match text.len() <= TEXT_CHARS {
-            true => text.to_owned(),
-            false => text.chars().take(TEXT_CHARS).collect(),
-        };
+        let mut policy = self.policy();
+        let followed = self.begin_followed(text);
+        policy.times = followed.as_ref().map(|it| it.jobs.clone());
+        let text = kept_text(text);
         if policy.traced {
             statements.traced.lock().insert(number, text.clone());
         }
@@ -87,7 +85,7 @@ impl Session {
             waiting: AtomicBool::new(false),
             placed: AtomicBool::new(false),
             workspace: self.new_workspace(),
-            work: Work::default(),
+            work: Work { followed, ..Work::default() },
         });
         statements.under_way.insert(number, record.clone());
         let timeout = self.settings.scheduling.statement_timeout;
@@ -218,6 +216,15 @@ impl Session {
             self.wait_for_place()?;
         }
         Ok(waited)
+    }
+}
+
+/// The text of a statement as it is kept.
+pub(crate) fn kept_text(text: &str) -> String {
+    let text = text.trim();
+    match text.len() <= TEXT_CHARS {
+        true => text.to_owned(),
+        false => text.chars().take(TEXT_CHARS).collect(),
     }
 }
 

@@ -235,6 +235,7 @@ impl Scheduling {
             morsels: self.morsels,
             sharing: self.scan_sharing,
             traced: self.trace,
+            times: None,
         }
     }
 

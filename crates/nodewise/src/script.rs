@@ -23,6 +23,8 @@ pub struct Script {
     is_single: bool,
     /// What parsing took.
     parsing: Nanos,
+    /// When it began.
+    began: Nanos,
 }
 
 enum Step {
@@ -52,7 +54,13 @@ impl Session {
         if let Some(statement) = plain_transaction(sql) {
             let statement = Deep::new(Statement::Transaction(statement), 1);
             let steps = VecDeque::from([Step::Statement(Box::new(statement))]);
-            return Ok(Script { text: sql.into(), steps, is_single: true, parsing: Nanos(0) });
+            return Ok(Script {
+                text: sql.into(),
+                steps,
+                is_single: true,
+                parsing: Nanos(0),
+                began: started,
+            });
         }
         let is_known = self.settings.plan_cache && self.database.plans.knows(sql);
         let refreshed = if is_known { self.refresh() } else { Ok(()) };
@@ -68,16 +76,31 @@ impl Session {
         {
             let parsing = self.database.machine.now() - started;
             let steps = VecDeque::from([Step::Planned(Box::new(cached), snapshot)]);
-            return Ok(Script { text: sql.into(), steps, is_single: true, parsing });
+            return Ok(Script {
+                text: sql.into(),
+                steps,
+                is_single: true,
+                parsing,
+                began: started,
+            });
         }
         if self.settings.plan_cache
             && let Some(similar) = self.similar(sql)
         {
             let parsing = self.database.machine.now() - started;
             let steps = VecDeque::from([Step::Similar(Box::new(similar))]);
-            return Ok(Script { text: sql.into(), steps, is_single: true, parsing });
+            return Ok(Script {
+                text: sql.into(),
+                steps,
+                is_single: true,
+                parsing,
+                began: started,
+            });
         }
         let statements = binder::parse::parse(sql);
+        if let Err(error) = &statements {
+            self.follow_unread(sql, started, error.state);
+        }
         let statements = self.end_parsing(statements)?;
         let parsing = self.database.machine.now() - started;
         let levels = statements.levels();
@@ -87,7 +110,7 @@ impl Session {
             each.map(|it| Step::Statement(Box::new(Deep::new(it, levels)))).collect::<VecDeque<_>>()
         });
         let is_single = statements.len() == 1;
-        Ok(Script { text: sql.into(), steps: statements, is_single, parsing })
+        Ok(Script { text: sql.into(), steps: statements, is_single, parsing, began: started })
     }
 
     /// Runs the next statement of a text; `None` when all have run.
@@ -104,6 +127,10 @@ impl Session {
     pub fn start_next(&mut self, script: &mut Script) -> Option<SqlResult<Started>> {
         let step = script.steps.pop_front()?;
         let text = script.text.clone();
+        if self.follow.is_some() && script.parsing.0 > 0 {
+            let parsing = std::mem::take(&mut script.parsing);
+            *self.parsed.lock() = Some((script.began, script.began + parsing));
+        }
         Some(match step {
             Step::Planned(cached, snapshot) => self.start(&text, |session, cancel| {
                 session.check_asked(&cached.asked)?;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use stdx::Nanos;
 use stdx::sync::atomic::{AtomicBool, Ordering};
 use stdx::sync::{Arc, Mutex};
 use types::{RoleId, SqlResult};
@@ -11,6 +12,8 @@ use crate::asked::Asked;
 use crate::broken_keys::BrokenUntilCommit;
 use crate::channels::OwnChannels;
 use crate::client_settings::ClientSettings;
+use crate::ended_statement::Follow;
+use crate::followed::Followed;
 use crate::frames::Frames;
 use crate::given_numbers::GivenNumbers;
 use crate::notice::Notice;
@@ -86,6 +89,12 @@ pub struct Session {
     pub(crate) login: RoleId,
     /// On whose behalf it does something, instead of its own.
     pub(crate) acting: Option<RoleId>,
+    /// Who follows its statements.
+    pub(crate) follow: Option<Follow>,
+    /// From when to when the text was parsed whose first statement comes next.
+    pub(crate) parsed: Mutex<Option<(Nanos, Nanos)>>,
+    /// What is followed and is no statement under way.
+    pub(crate) beside: Option<Arc<Followed>>,
 }
 
 /// What a client says of itself.
@@ -153,6 +162,9 @@ impl Session {
             usual_path: SearchPath::usual(),
             login: RoleId::BOOTSTRAP,
             acting: None,
+            follow: None,
+            parsed: Mutex::default(),
+            beside: None,
             reads: Mutex::default(),
             frames: Frames::default(),
         }

@@ -107,11 +107,14 @@ impl Session {
                 })
             }
             CursorStatement::Fetch { name, step, is_move } => {
-                self.beside_statements(|session| session.fetch_cursor(&name, step, is_move))
+                let kind = if is_move { "move" } else { "fetch" };
+                self.follow_beside(text, kind, |session| {
+                    session.beside_statements(|it| it.fetch_cursor(&name, step, is_move))
+                })
             }
-            CursorStatement::Close { name } => {
-                self.beside_statements(|session| session.close_cursors(name.as_deref()))
-            }
+            CursorStatement::Close { name } => self.follow_beside(text, "close", |session| {
+                session.beside_statements(|it| it.close_cursors(name.as_deref()))
+            }),
         }
     }
 

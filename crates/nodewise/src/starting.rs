@@ -1,11 +1,12 @@
 //! Starting statements: what has ended at once, and what goes on while its rows are fetched or its data come.
 
-use binder::{CopyPlace, CursorStatement, Statement};
+use binder::{CopyPlace, CursorStatement, Statement, TransactionStatement};
 use types::{SqlError, SqlResult};
 
 use crate::answer::done;
 use crate::begun_rows::BegunRows;
 use crate::copy::{CopyFormat, CopyIn, CopyOut};
+use crate::following::kind_of_transaction;
 use crate::opened::Cursor;
 use crate::similar_statements::Similar;
 use crate::statement_counts::Kind;
@@ -77,9 +78,7 @@ impl Session {
     pub fn start_prepared(&mut self, prepared: &Prepared, values: &[Value]) -> SqlResult<Started> {
         let text = prepared.0.text.clone();
         self.with_levels(prepared.0.levels(), |session| match &prepared.0.statement {
-            Some(Statement::Transaction(it)) => {
-                session.run_transaction(it.clone()).map(Started::Done)
-            }
+            Some(Statement::Transaction(it)) => session.start_transaction(&text, it.clone()),
             Some(Statement::Cursor(CursorStatement::Declare { name, scroll, hold, .. })) => session
                 .start_declare(&text, (name, *scroll, *hold), |session, cancel| {
                     session.begin_prepared(prepared, values, cancel)
@@ -94,6 +93,17 @@ impl Session {
                 .start(&text, |session, cancel| session.begin_prepared(prepared, values, cancel)),
             None => Ok(Started::Done(done(""))),
         })
+    }
+
+    /// Starts BEGIN, COMMIT and the like, which end at once.
+    pub(crate) fn start_transaction(
+        &mut self,
+        text: &str,
+        statement: TransactionStatement,
+    ) -> SqlResult<Started> {
+        let kind = kind_of_transaction(&statement);
+        self.follow_beside(text, kind, |session| session.run_transaction(statement))
+            .map(Started::Done)
     }
 
     /// Starts a statement of a text like others.

@@ -175,6 +175,11 @@ impl<'a> StatementCatalog<'a> {
         Some(table.clone())
     }
 
+    /// Does something that is noted where the statement is followed.
+    pub(crate) fn noted<T>(&self, name: &str, run: impl FnOnce() -> T) -> T {
+        self.session.noted(name, run)
+    }
+
     /// What planning on it came to. A view that exists and cannot be made is told so, and not as a missing table.
     pub(crate) fn planned<T>(&self, planned: SqlResult<T>) -> SqlResult<T> {
         planned.map_err(|error| self.failed_view.lock().take().unwrap_or(error))

@@ -11,6 +11,7 @@ use stdx::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use stdx::sync::{Apart, Arc, Mutex, OnceLock};
 use types::{SqlError, SqlResult, SqlState};
 
+use crate::followed::Followed;
 use crate::slow_statements::{SlowStatement, SlowStatements};
 use crate::statement_counts::{Kind, StatementCounts};
 use crate::statement_texts::StatementTexts;
@@ -105,6 +106,8 @@ pub(crate) struct Work {
     pub(crate) normalized: OnceLock<Arc<str>>,
     /// Its plan, where slow statements are told with plans.
     pub(crate) plan: OnceLock<String>,
+    /// What is noted of it for who follows it.
+    pub(crate) followed: Option<Arc<Followed>>,
     /// Nanoseconds in which its session did something for it.
     pub(crate) nanos: AtomicU64,
 }
@@ -124,11 +127,7 @@ impl Work {
 impl StatementRecord {
     /// What is told of it when it was slow.
     pub(crate) fn slow(&self, took: Nanos, rows: u64, error: Option<SqlState>) -> SlowStatement {
-        let has_password = self.text.to_ascii_lowercase().contains("password");
-        let text = match has_password {
-            true => binder::normalized(&self.text),
-            false => self.text.clone(),
-        };
+        let text = shown_text(&self.text, false);
         let plan = self.work.plan.get().cloned();
         SlowStatement { text, session: self.session, took, rows, error, plan }
     }
@@ -145,6 +144,14 @@ impl StatementRecord {
             (false, false) if self.control.pipelines().1 > 0 => "running",
             (false, false) => "planning",
         }
+    }
+}
+
+/// A text as it is told outside of the database: one that has a password in it, or that is said to be bare, without its constants.
+pub(crate) fn shown_text(text: &str, is_bare: bool) -> String {
+    match is_bare || text.to_ascii_lowercase().contains("password") {
+        true => binder::normalized(text),
+        false => text.to_owned(),
     }
 }
 

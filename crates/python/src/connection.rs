@@ -1,26 +1,21 @@
 //! A connection: a session of a database in this process, and what it runs.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use nodewise::{
-    DataType, Database, DatabaseOptions, NoProgress, Prepared, Session, SqlError, SqlResult,
-    SqlState, Started, Value,
-};
+use nodewise::{DataType, DatabaseOptions, Prepared, Session, SqlResult, Started};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use stdx::sync::{Arc, Mutex, OnceLock, Weak};
+use stdx::sync::Arc;
 
-use crate::errors::{exception, unfit};
+use crate::errors::exception;
+use crate::opening::{open, workers};
 use crate::parameters::Parameters;
 use crate::placeholders::numbered;
 use crate::rows::Rows;
 use crate::running::run;
 use crate::shared::Shared;
+use crate::statements::{counted, of_script, refuse_copy};
 use crate::stream;
-
-/// The folders that this process has open: one database for all connections to a folder.
-static OPEN: OnceLock<Mutex<BTreeMap<PathBuf, Weak<Database>>>> = OnceLock::new();
 
 /// A session of a database in this process.
 #[pyclass(frozen, module = "nodewise._native")]
@@ -36,20 +31,18 @@ impl Connection {
         path: Option<PathBuf>,
         settings: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let mut workers = None;
+        let mut threads = None;
         let mut others = Vec::new();
         for (name, value) in settings.into_iter().flatten() {
             let (name, value) = (name.extract::<String>()?, value.str()?.to_string());
             match &*name {
                 "threads" => {
-                    let count = value.parse::<usize>().ok().filter(|it| *it >= 1);
-                    let message = || unfit(format!("threads is a number from 1 on, not {value}"));
-                    workers = Some(count.ok_or_else(|| exception(py, &message()))?);
+                    threads = Some(workers(&value).map_err(|error| exception(py, &error))?);
                 }
                 _ => others.push((name, value)),
             }
         }
-        let options = DatabaseOptions { workers, ..DatabaseOptions::default() };
+        let options = DatabaseOptions { workers: threads, ..DatabaseOptions::default() };
         let opened = py.detach(|| open(path.as_deref(), options).map(|it| it.session()));
         let mut session = opened.map_err(|error| exception(py, &error))?;
         for (name, value) in &others {
@@ -88,12 +81,7 @@ impl Connection {
         match started {
             Started::Rows(cursor) => Ok(Rows::of_cursor(&self.0, cursor)),
             Started::Done(answer) => Ok(Rows::of_answer(&self.0, answer)),
-            Started::CopyOut(copy) => {
-                run(py, &self.0, |session| Err(session.fail(copy.cursor, no_client("TO STDOUT"))))
-            }
-            Started::CopyIn(copy) => {
-                run(py, &self.0, |session| Err(session.copy_failed(*copy, no_client("FROM STDIN"))))
-            }
+            copy => run(py, &self.0, |session| Err(refuse_copy(session, copy))),
         }
     }
 
@@ -178,57 +166,12 @@ impl Connection {
     }
 }
 
-/// Opens a database, or takes the one that this process has open for the folder.
-fn open(path: Option<&Path>, options: DatabaseOptions) -> SqlResult<Arc<Database>> {
-    let Some(path) = path else { return Database::open(hardware_linux::open(), options) };
-    // Two that open the same folder at once are to come to one database.
-    let mut open = OPEN.get_or_init(Mutex::default).lock();
-    let known = path.canonicalize().ok().and_then(|it| open.get(&it)?.upgrade());
-    if let Some(database) = known {
-        return Ok(database);
-    }
-    let database = Database::open_dir(hardware_linux::open(), path, options, &NoProgress)?;
-    open.retain(|_, it| it.strong_count() > 0);
-    if let Ok(path) = path.canonicalize() {
-        open.insert(path, Arc::downgrade(&database));
-    }
-    Ok(database)
-}
-
 /// What was started, of which nothing more is asked for now.
 fn paused(session: &Session, mut started: Started) -> Started {
     if let Started::Rows(cursor) = &mut started {
         session.pause_cursor(cursor);
     }
     started
-}
-
-/// Runs the statements of a text: one by itself, several as one transaction, as in PostgreSQL.
-fn of_script(session: &mut Session, sql: &str) -> SqlResult<Started> {
-    let mut script = session.script(sql)?;
-    if script.is_empty() {
-        let message = "there is no statement to execute";
-        return Err(SqlError::new(SqlState::SYNTAX, message));
-    }
-    if script.len() == 1 {
-        let started = session.start_next(&mut script);
-        return started.unwrap_or_else(|| Err(SqlError::internal("a statement was lost")));
-    }
-    session.begin_implicit();
-    let mut last = None;
-    while let Some(answer) = session.run_next(&mut script) {
-        match answer {
-            Ok(answer) => last = Some(answer),
-            Err(error) => {
-                session.fail_transaction();
-                // What it was to do has failed already.
-                let _ = session.end_implicit();
-                return Err(error);
-            }
-        }
-    }
-    session.end_implicit()?;
-    last.map(Started::Done).ok_or_else(|| SqlError::internal("a statement was lost"))
 }
 
 /// Runs a statement for each set of parameters; it is prepared anew only where other types come.
@@ -240,18 +183,8 @@ fn each(session: &mut Session, all: &[Parameters]) -> SqlResult<u64> {
             Some((of, prepared)) if of == types => prepared.clone(),
             _ => session.prepare_typed(sql, types)?,
         };
-        rows += changed(session, &prepared, values)?;
+        rows += counted(&session.execute_prepared(&prepared, values)?).unwrap_or(0);
         known = Some((types, prepared));
     }
     Ok(rows)
-}
-
-fn changed(session: &mut Session, prepared: &Prepared, values: &[Value]) -> SqlResult<u64> {
-    let answer = session.execute_prepared(prepared, values)?;
-    Ok(answer.tag.rsplit(' ').next().and_then(|it| it.parse().ok()).unwrap_or(0))
-}
-
-fn no_client(way: &str) -> SqlError {
-    SqlError::unsupported(format!("COPY {way} needs a client of the server"))
-        .with_hint("name a file, or take the rows of a query")
 }

@@ -5,6 +5,7 @@ use stdx::sync::Arc;
 
 use crate::affinity::{Affinity, Binding, StealingScope};
 use crate::cancel::CancelToken;
+use crate::job_times::JobTimes;
 use crate::lifecycle::JobState;
 use crate::morsel::{MorselBody, MorselRange};
 use crate::policy::Policy;
@@ -43,6 +44,8 @@ pub struct PipelineJob {
     pub label: Label,
     /// Whether its morsels leave events in the trace.
     pub traced: bool,
+    /// Where it is noted when it ran.
+    pub times: Option<Arc<JobTimes>>,
     /// The mark that ends it early.
     pub cancel: CancelToken,
     /// What to do with each morsel.
@@ -68,6 +71,7 @@ impl PipelineJob {
             reads: None,
             label: Label::default(),
             traced: policy.traced,
+            times: policy.times,
             cancel: CancelToken::new(),
             body,
         }
@@ -83,6 +87,7 @@ impl PipelineJob {
         self.bulk = policy.bulk;
         self.nodes.clone_from(&policy.nodes);
         self.traced = policy.traced;
+        self.times.clone_from(&policy.times);
         self
     }
 

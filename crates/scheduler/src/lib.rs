@@ -23,7 +23,7 @@
 //! Reading order: `affinity`, `policy`, `morsel` (cursors), `queue`, `cancel`, `report`, `job`, `terms` (what may change under a job
 //! that runs), `lifecycle`, `thread_group` (who works and who rests), `layout`, `sharing`
 //! (jobs that read the same), `worker`, `watchdog`, `scheduler`, `loan` (who waits works), `graph`,
-//! `learn` (the adaptive strategy), `concurrency` and `hint`, `admission`, `combining`, `trace`, `stats`.
+//! `learn` (the adaptive strategy), `concurrency` and `hint`, `admission`, `combining`, `trace`, `job_times`, `stats`.
 #![forbid(unsafe_code)]
 
 mod admission;
@@ -37,6 +37,7 @@ mod concurrency;
 mod graph;
 pub mod hint;
 mod job;
+mod job_times;
 mod layout;
 mod learn;
 mod lifecycle;
@@ -67,6 +68,7 @@ pub use concurrency::{concurrency_hint, scan_tasks, weighted_tasks};
 #[cfg(not(loom))]
 pub use graph::{TaskGraph, TaskId};
 pub use job::{JobHandle, PipelineJob};
+pub use job_times::{JobTimes, PipelineTime};
 pub use loan::Loan;
 pub use morsel::{Morsel, MorselBody, MorselContext, MorselRange};
 pub use policy::{MorselSize, Policy};

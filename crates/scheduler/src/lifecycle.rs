@@ -15,6 +15,7 @@ use stdx::sync::{Arc, Mutex};
 
 use crate::affinity::{Affinity, Priority};
 use crate::cancel::CancelToken;
+use crate::job_times::JobTimes;
 use crate::learn::{Lesson, Verdict};
 use crate::morsel::{Cursors, MorselBody};
 use crate::report::{JobId, JobOutcome, JobReport, Label, WorkerShare};
@@ -125,6 +126,7 @@ pub(crate) struct JobState {
     pub(crate) statement: u64,
     pub(crate) label: Label,
     pub(crate) traced: bool,
+    times: Option<Arc<JobTimes>>,
     pub(crate) terms: Terms,
     pub(crate) cursors: Cursors,
     pub(crate) participants: Participants,
@@ -166,6 +168,7 @@ pub(crate) struct JobParts {
     pub(crate) statement: u64,
     pub(crate) label: Label,
     pub(crate) traced: bool,
+    pub(crate) times: Option<Arc<JobTimes>>,
     pub(crate) terms: Terms,
     pub(crate) cursors: Cursors,
     pub(crate) tickets: Vec<(usize, usize)>,
@@ -192,6 +195,7 @@ impl JobState {
             statement: parts.statement,
             label: parts.label,
             traced: parts.traced,
+            times: parts.times,
             terms: parts.terms,
             cursors: parts.cursors,
             participants: Participants::new(),
@@ -329,6 +333,9 @@ impl JobState {
         drop(body);
         let mut tally = self.tally.lock();
         tally.finished = now;
+        if let Some(times) = &self.times {
+            times.note(self.label, tally.submitted, now);
+        }
         tally.outcome = match self.ending.load(Ordering::Acquire) {
             STOPPED => JobOutcome::Stopped,
             PANICKED => JobOutcome::Panicked(std::mem::take(&mut tally.panic)),

@@ -56,6 +56,7 @@ fn model(morsels: u64, max_workers: usize, cancel: &CancelToken) -> Arc<Model> {
         statement: 0,
         label: Label::default(),
         traced: false,
+        times: None,
         terms: Terms::new(TermValues {
             class: 0,
             affinity: Affinity::Soft,

@@ -1,8 +1,10 @@
 //! How the jobs of a statement are run: what can change while it runs, apart from what never does.
 
 use hardware::NodeId;
+use stdx::sync::Arc;
 
 use crate::affinity::{Affinity, Binding, ScanSharing, StealingScope, class};
+use crate::job_times::JobTimes;
 
 /// How large the pieces are that a job is cut into.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -40,6 +42,8 @@ pub struct Policy {
     pub sharing: ScanSharing,
     /// Whether every morsel leaves a [`crate::TraceEvent`]. A change reaches the next job.
     pub traced: bool,
+    /// Where it is noted when its jobs ran, if anybody wants to know. A change reaches the next job.
+    pub times: Option<Arc<JobTimes>>,
 }
 
 impl Default for Policy {
@@ -55,6 +59,7 @@ impl Default for Policy {
             morsels: MorselSize::Source,
             sharing: ScanSharing::Auto,
             traced: false,
+            times: None,
         }
     }
 }

@@ -402,6 +402,7 @@ impl Scheduler {
             statement: job.statement,
             label: job.label,
             traced: job.traced,
+            times: job.times,
             terms,
             cursors,
             tickets,

@@ -28,6 +28,7 @@ use crate::shared::Shared;
 use crate::socket::Socket;
 use crate::startup::{First, Refused, Startup, VERSION_MINOR, first};
 use crate::stream::{Bytes, Origin, read_some, watched};
+use crate::traces::{Client, SharedParent};
 
 /// Bytes that are read ahead while a step runs.
 const AHEAD_BYTES: usize = 1 << 20;
@@ -138,6 +139,9 @@ async fn start(
     session.log_in(user, &startup.database, trusted)?;
     if origin != Origin::Socket && !shared.options.allow_files {
         session.forbid_files();
+    }
+    if let Some(traces) = &shared.traces {
+        traces.follow(&mut session, Client::new(user, origin), SharedParent::default());
     }
     for (name, value) in &startup.settings {
         session.set_setting(name, value)?;

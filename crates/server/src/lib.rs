@@ -6,7 +6,7 @@
 //!
 //! Reading order: `options`, `serve` (who comes in), `connection` (the life of one), `startup`, `authentication`, `requests`
 //! and `replies` (the messages), `backend` (what messages do), `extended`, `portal`, `copying`, `rows`, `encoding`, `values`, `parameters`, `binary_rows`;
-//! `http` (the page and the metrics); `flight` (Flight SQL).
+//! `http` (the page and the metrics); `flight` (Flight SQL); `traces` (OpenTelemetry).
 //!
 //! - Invariant: the only crate that knows an async runtime and protocols.
 //! - Invariant: no bytes of a client make it panic, and none take more memory than the options allow.
@@ -41,6 +41,7 @@ mod socket;
 mod startup;
 mod stream;
 mod tls;
+mod traces;
 mod transcoded;
 mod users;
 mod values;
@@ -48,4 +49,5 @@ mod values;
 pub use options::{Limits, Listen, ServerOptions};
 pub use serve::{Server, StopHandle};
 pub use tls::Certificate;
+pub use traces::{Collector, Tell, TraceOptions};
 pub use users::Users;

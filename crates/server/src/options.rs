@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::tls::Certificate;
+use crate::traces::TraceOptions;
 use crate::users::Users;
 
 /// How a server is set up.
@@ -22,6 +23,8 @@ pub struct ServerOptions {
     pub allow_files: bool,
     /// What clients may take.
     pub limits: Limits,
+    /// Where traces of statements go; nowhere when not given.
+    pub traces: Option<TraceOptions>,
 }
 
 /// Where clients come in.

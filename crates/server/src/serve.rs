@@ -22,6 +22,7 @@ use crate::registry::Registry;
 use crate::scram::random;
 use crate::shared::Shared;
 use crate::stream::{Bytes, Origin};
+use crate::traces::{Exporter, Traces};
 use crate::users::Users;
 
 /// Connections that have not said who they are, beside those that have.
@@ -67,7 +68,7 @@ impl Drop for SocketFile {
 
 impl Server {
     /// Listens; clients that come wait until it runs.
-    pub fn bind(database: Arc<Database>, options: ServerOptions) -> io::Result<Self> {
+    pub fn bind(database: Arc<Database>, mut options: ServerOptions) -> io::Result<Self> {
         let limits = options.limits;
         let threads = limits.connections + UNKNOWN_MAX;
         let runtime = Builder::new_current_thread()
@@ -96,6 +97,7 @@ impl Server {
         options.users.make_roles(&database).map_err(|it| io::Error::other(it.message))?;
         let gate = Gate::new(database.workers());
         let secret = random().ok_or_else(|| io::Error::other("there is no randomness"))?;
+        let traces = options.traces.take().map(|it| Arc::new(Traces::new(it)));
         let shared = Arc::new(Shared {
             database,
             registry: Arc::new(Registry::default()),
@@ -103,6 +105,7 @@ impl Server {
             gate,
             places: Arc::new(Semaphore::new(limits.connections)),
             secret,
+            traces,
             options,
         });
         let (stop, _) = watch::channel(false);
@@ -159,7 +162,8 @@ impl Server {
     pub fn run(self) {
         let Self { runtime, tcp, socket, http, flight, shared, stop } = self;
         let listeners = Listeners { tcp, socket, http, flight };
-        runtime.block_on(async {
+        let exporter = shared.traces.as_ref().and_then(Exporter::begin);
+        let stopped = runtime.block_on(async {
             let mut connections = JoinSet::new();
             let mut stopping = stop.subscribe();
             let places = Arc::new(Semaphore::new(shared.options.limits.connections + UNKNOWN_MAX));
@@ -192,13 +196,20 @@ impl Server {
                 }
             }
             drop(listeners);
+            let stopped = shared.database.machine().now();
             let all = async { while connections.join_next().await.is_some() {} };
             tokio::pin!(all);
             if timeout(shared.options.limits.grace, &mut all).await.is_err() {
                 shared.registry.cancel_all();
                 let _ = timeout(LAST, &mut all).await;
             }
+            stopped
         });
+        if let Some(exporter) = exporter {
+            let took = shared.database.machine().now() - stopped;
+            let left = shared.options.limits.grace.saturating_sub(Duration::from_nanos(took.0));
+            exporter.end(left.max(LAST));
+        }
         runtime.shutdown_timeout(LAST);
     }
 }
@@ -232,7 +243,7 @@ async fn accept_tcp(listener: Option<&TcpListener>) -> io::Result<(TcpStream, Or
     // Answers are put together here already.
     let _ = stream.set_nodelay(true);
     let local = from.ip().to_canonical().is_loopback();
-    Ok((stream, if local { Origin::Loopback } else { Origin::Network }))
+    Ok((stream, if local { Origin::Loopback(from) } else { Origin::Network(from) }))
 }
 
 impl Listeners {

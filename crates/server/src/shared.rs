@@ -10,6 +10,7 @@ use crate::options::ServerOptions;
 use crate::registry::Registry;
 use crate::scram::Verifier;
 use crate::stream::Origin;
+use crate::traces::Traces;
 
 /// What all connections share.
 pub struct Shared {
@@ -23,6 +24,8 @@ pub struct Shared {
     pub places: Arc<Semaphore>,
     /// By which nobody can guess who is no user.
     pub secret: [u8; 32],
+    /// Where traces go.
+    pub traces: Option<Arc<Traces>>,
 }
 
 impl Shared {
@@ -30,8 +33,8 @@ impl Shared {
     pub fn trusts(&self, origin: Origin) -> bool {
         match origin {
             Origin::Socket => true,
-            Origin::Loopback => self.options.trust_loopback,
-            Origin::Network => false,
+            Origin::Loopback(_) => self.options.trust_loopback,
+            Origin::Network(_) => false,
         }
     }
 

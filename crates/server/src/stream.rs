@@ -1,6 +1,7 @@
 //! A connection as bytes, whatever carries them.
 
 use std::io;
+use std::net::SocketAddr;
 
 use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, DuplexStream};
@@ -63,9 +64,19 @@ pub enum Origin {
     /// The Unix socket, as the user who runs the server.
     Socket,
     /// TCP on this machine.
-    Loopback,
+    Loopback(SocketAddr),
     /// TCP from elsewhere.
-    Network,
+    Network(SocketAddr),
+}
+
+impl Origin {
+    /// The address, where it has one.
+    pub fn address(self) -> Option<SocketAddr> {
+        match self {
+            Self::Socket => None,
+            Self::Loopback(it) | Self::Network(it) => Some(it),
+        }
+    }
 }
 
 /// Appends what has come; false when nothing comes any more.

@@ -21,3 +21,4 @@ pub mod simulate_tpch;
 pub mod slow_log;
 pub mod topology;
 pub mod trace;
+pub mod trace_log;

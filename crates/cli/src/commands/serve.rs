@@ -4,20 +4,20 @@ use std::io::BufRead;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use server::{Certificate, Limits, Listen, Server, ServerOptions, Users};
+use server::{Certificate, Collector, Limits, Listen, Server, ServerOptions, TraceOptions, Users};
 use stdx::Bytes;
 
-use crate::commands::slow_log;
+use crate::commands::{slow_log, trace_log};
 use crate::failure::Failure;
 use crate::opening::{open_database, open_folder};
-use crate::serve_arguments::{PasswordArguments, ServeArguments};
+use crate::serve_arguments::{PasswordArguments, ServeArguments, TraceArguments};
 
 /// The port of PostgreSQL.
 const PORT: u16 = 5432;
 
 /// Serves until it is told to stop.
 pub fn run(arguments: &ServeArguments) -> Result<bool, Failure> {
-    let options = options(arguments)?;
+    let mut options = options(arguments)?;
     let users = !options.users.is_empty();
     let database = match &arguments.folder {
         Some(folder) => open_folder(folder, &arguments.pool, arguments.load)?,
@@ -25,6 +25,10 @@ pub fn run(arguments: &ServeArguments) -> Result<bool, Failure> {
     };
     if let Some(from) = arguments.slow_statements {
         slow_log::begin(&database, Duration::from_millis(from), arguments.slow_plans);
+    }
+    if let Some(traces) = &mut options.traces {
+        traces.tell = trace_log::teller(&database);
+        eprintln!("traces go to {}", traces.collector.url());
     }
     let listen = options.listen.clone();
     let encrypted = options.certificate.is_some();
@@ -120,7 +124,19 @@ fn options(arguments: &ServeArguments) -> Result<ServerOptions, Failure> {
             grace: Duration::from_secs(arguments.grace),
             ..Limits::default()
         },
+        traces: traces(&arguments.traces)?,
     })
+}
+
+fn traces(arguments: &TraceArguments) -> Result<Option<TraceOptions>, Failure> {
+    let Some(url) = &arguments.url else { return Ok(None) };
+    let collector = Collector::parse(url, arguments.authorities.as_deref());
+    let mut options = TraceOptions::new(collector.map_err(Failure::Arguments)?);
+    if let Some(service) = &arguments.service {
+        options.service.clone_from(service);
+    }
+    options.ratio = arguments.ratio.unwrap_or(options.ratio);
+    Ok(Some(options))
 }
 
 /// Looks whether a server could be set up so, as far as that is known without a start.
@@ -138,6 +154,8 @@ pub fn check(arguments: &ServeArguments) -> Result<bool, Failure> {
     println!("HTTP: {}", or_none(http.map(|it| it.to_string())));
     println!("Flight SQL: {}", or_none(flight.map(|it| it.to_string())));
     println!("TLS: {}", if options.certificate.is_some() { "on" } else { "off" });
+    let traces = options.traces.as_ref().map(|it| it.collector.url().to_owned());
+    println!("traces: {}", or_none(traces));
     Ok(true)
 }
 

@@ -6,6 +6,7 @@ mod catalog;
 mod common;
 mod deep_texts;
 mod errors;
+mod followed_statements;
 mod inequalities;
 mod macros;
 mod operating;

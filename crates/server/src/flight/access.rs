@@ -16,6 +16,7 @@ use super::caller::{Caller, ID_BYTES, Id, new_id};
 use super::door::Door;
 use crate::http::access;
 use crate::shared::Shared;
+use crate::traces::Parent;
 
 /// The cookie that names a session.
 const SESSION: &str = "arrow_flight_session_id";
@@ -25,14 +26,15 @@ impl Door {
     /// Who a call is of.
     pub async fn caller(&self, fields: &MetadataMap) -> Result<Caller, Status> {
         let given = fields.get(AUTHORIZATION.as_str()).map(AsciiMetadataValue::as_bytes);
+        let parent = self.shared().traces.as_ref().and_then(|_| Parent::of_fields(fields.as_ref()));
         if let Some(token) = given.and_then(|it| token_of(it)) {
             let (user, session) = opened(self.shared(), token)
                 .ok_or_else(|| Status::unauthenticated("the token is none of this server"))?;
-            return Ok(Caller { user, session: Some(session) });
+            return Ok(Caller { user, session: Some(session), parent });
         }
         let session = fields.get(COOKIE.as_str()).and_then(|it| session_of(it.to_str().ok()?));
         if let Some(user) = self.known(given) {
-            return Ok(Caller { user, session });
+            return Ok(Caller { user, session, parent });
         }
         let headers = fields.clone().into_headers();
         // Asked before it is checked: a password that changes meanwhile is asked for again.
@@ -41,7 +43,7 @@ impl Door {
         let user =
             user.ok_or_else(|| Status::unauthenticated("a user and a password are needed"))?;
         self.remember(given, &user, checked_by);
-        Ok(Caller { user, session })
+        Ok(Caller { user, session, parent })
     }
 
     /// The answer to Handshake: a token of a new session.

@@ -66,7 +66,7 @@ pub async fn act(
         BEGIN => {
             let seat = door.seat_of(caller, None)?;
             let _turn = seat.turn().await;
-            say(door, &seat, "BEGIN".to_owned()).await?;
+            say(door, caller, &seat, "BEGIN".to_owned()).await?;
             let transaction_id = door.begun(&seat)?;
             Some(ActionBeginTransactionResult { transaction_id }.as_any())
         }
@@ -79,7 +79,7 @@ pub async fn act(
             let seat = door.seat_of(caller, Some(&it.transaction_id))?;
             let _turn = seat.turn().await;
             let (savepoint_id, name) = seat.savepoint()?;
-            say(door, &seat, format!("SAVEPOINT \"{name}\"")).await?;
+            say(door, caller, &seat, format!("SAVEPOINT \"{name}\"")).await?;
             Some(ActionBeginSavepointResult { savepoint_id }.as_any())
         }
         END_SAVEPOINT => {
@@ -87,7 +87,7 @@ pub async fn act(
             let (seat, name) = door.savepoint(caller, &it.savepoint_id)?;
             let _turn = seat.turn().await;
             let way = if it.action == ROLL_BACK { "ROLLBACK TO" } else { "RELEASE" };
-            say(door, &seat, format!("{way} SAVEPOINT \"{name}\"")).await?;
+            say(door, caller, &seat, format!("{way} SAVEPOINT \"{name}\"")).await?;
             None
         }
         CANCEL_QUERY => {
@@ -122,8 +122,8 @@ fn of<T: ProstMessageExt>(body: &[u8]) -> Result<T, Status> {
 }
 
 /// Runs a statement that ends at once.
-async fn say(door: &Door, seat: &Arc<Seat>, text: String) -> Result<(), Status> {
-    seat.run(&door.shared().gate, move |session| execute(session, &text)).await
+async fn say(door: &Door, caller: &Caller, seat: &Arc<Seat>, text: String) -> Result<(), Status> {
+    seat.run(door.way(caller), move |session| execute(session, &text)).await
 }
 
 async fn prepare(
@@ -138,7 +138,7 @@ async fn prepare(
         let rows = columns(session.describe(&held.prepared)?.as_ref());
         Ok((held, rows))
     };
-    let (held, rows) = seat.run(&door.shared().gate, described).await?;
+    let (held, rows) = seat.run(door.way(caller), described).await?;
     let parameter_schema = written(&Arc::new(held.parameters()))?;
     let dataset_schema = written(&rows)?;
     let prepared_statement_handle = door.hold(&seat, held)?;
@@ -163,10 +163,10 @@ async fn end(
     };
     let seat = door.seat_of(caller, Some(&asked.transaction_id))?;
     let _turn = seat.turn().await;
-    let failed =
-        seat.run(&door.shared().gate, |session| Ok(session.open_transaction() == Some(true)));
+    let failed = seat.run(door.way(caller), |session| Ok(session.open_transaction() == Some(true)));
     let failed = failed.await?;
-    let said = say(door, &seat, if commits { "COMMIT" } else { "ROLLBACK" }.to_owned()).await;
+    let said =
+        say(door, caller, &seat, if commits { "COMMIT" } else { "ROLLBACK" }.to_owned()).await;
     door.ended(caller, &seat);
     said?;
     match commits && failed {

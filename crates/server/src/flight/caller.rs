@@ -3,6 +3,7 @@
 use tonic::Status;
 
 use crate::scram::random;
+use crate::traces::Parent;
 
 pub const ID_BYTES: usize = 16;
 /// The number of a session, or of what is held in one: random.
@@ -14,6 +15,8 @@ pub struct Caller {
     pub user: String,
     /// The session that the call names; `None` for a call that is one of its own.
     pub session: Option<Id>,
+    /// The span of the client that the call is in, where statements are traced.
+    pub parent: Option<Parent>,
 }
 
 /// A number that nobody guesses.

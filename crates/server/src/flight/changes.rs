@@ -34,13 +34,13 @@ pub async fn put(
                 let held = Held::prepare(session, &update.query)?;
                 run(session, &held)
             };
-            seat.run(&door.shared().gate, change).await.map(counted)
+            seat.run(door.way(caller), change).await.map(counted)
         }
         Command::CommandPreparedStatementUpdate(update) => {
             let (seat, held) =
                 bound(door, caller, &update.prepared_statement_handle, incoming).await?;
             let _turn = seat.turn().await;
-            seat.run(&door.shared().gate, move |session| run(session, &held)).await.map(counted)
+            seat.run(door.way(caller), move |session| run(session, &held)).await.map(counted)
         }
         Command::CommandPreparedStatementQuery(query) => {
             let handle = query.prepared_statement_handle;
@@ -81,7 +81,7 @@ async fn bound(
             let types = batches.first().map(types_of).transpose()?.unwrap_or_default();
             bind(session, &held, types, values)
         };
-        let bound = seat.run(&door.shared().gate, bind).await?;
+        let bound = seat.run(door.way(caller), bind).await?;
         seat.hold_instead(parts(handle)?.1, bound);
     }
     door.held(caller, handle)

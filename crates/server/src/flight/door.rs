@@ -8,11 +8,12 @@ use stdx::sync::{Arc, Mutex};
 use tonic::Status;
 
 use super::caller::{Caller, Id, new_id};
-use super::seats::{Seat, parts};
+use super::seats::{Seat, Way, parts};
 use super::statements::Held;
 use super::status::status;
 use crate::shared::Shared;
 use crate::stream::Origin;
+use crate::traces::{Client, SharedParent};
 
 /// Sessions that a connection may keep.
 const SEATS_MAX: usize = 256;
@@ -60,6 +61,11 @@ impl Door {
     pub fn remember(&self, given: Option<&[u8]>, user: &str, checked_by: Option<String>) {
         let known = |it: &[u8]| Known { given: it.to_vec(), user: user.to_owned(), checked_by };
         *self.known.lock() = given.map(known);
+    }
+
+    /// How a call gets to what it runs.
+    pub fn way(&self, caller: &Caller) -> Way<'_> {
+        (&self.shared.gate, caller.parent)
     }
 
     /// The session of a call; a new one where it names none, or one that is not there any more.
@@ -150,7 +156,11 @@ impl Door {
         if !self.shared.options.allow_files {
             session.forbid_files();
         }
-        Ok(self.shared.flight.open(user, id, session))
+        let said = SharedParent::default();
+        if let Some(traces) = &self.shared.traces {
+            traces.follow(&mut session, Client::new(user, self.origin), said.clone());
+        }
+        Ok(self.shared.flight.open(user, id, session, said))
     }
 
     fn keep(&self, seat: &Arc<Seat>) -> Result<(), Status> {

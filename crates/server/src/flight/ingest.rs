@@ -12,10 +12,9 @@ use tonic::Status;
 use super::caller::Caller;
 use super::door::Door;
 use super::incoming::Incoming;
-use super::seats::Seat;
+use super::seats::{Seat, Way};
 use super::statements::execute;
 use super::status::status;
-use crate::gate::Gate;
 
 /// Bytes of rows that are put into the table at a time.
 const PART_BYTES: usize = 64 << 20;
@@ -32,15 +31,16 @@ pub async fn ingest(
     let transaction = asked.transaction_id.clone().filter(|it| !it.is_empty());
     let seat = door.seat_of(caller, transaction.as_ref())?;
     let target = Target::of(&asked).map_err(|it| status(&it))?;
-    let is_own = transaction.is_none();
+    let (is_own, parent) = (transaction.is_none(), caller.parent);
     // A client that hangs up drops its call. What that has begun is ended by a task of its own, for which its rows end by an error.
     let (shared, ends) = (door.shared().clone(), Ends(seat.clone()));
     let task = tokio::spawn(async move {
+        let way = (&shared.gate, parent);
         // Nothing else may come between the parts.
         let _turn = seat.turn().await;
-        let put = put_all(&seat, &shared.gate, target, incoming, is_own).await;
+        let put = put_all(&seat, way, target, incoming, is_own).await;
         match is_own {
-            true => end(&seat, &shared.gate, put).await,
+            true => end(&seat, way, put).await,
             false => put,
         }
     });
@@ -61,7 +61,7 @@ impl Drop for Ends {
 /// Puts rows into a table, part by part.
 async fn put_all(
     seat: &Arc<Seat>,
-    gate: &Gate,
+    way: Way<'_>,
     mut target: Target,
     mut incoming: Incoming,
     is_own: bool,
@@ -83,7 +83,7 @@ async fn put_all(
             target.put(session, &schema, part)?;
             Ok(target)
         };
-        target = seat.run(gate, put).await?;
+        target = seat.run(way, put).await?;
         if is_last {
             return Ok(count);
         }
@@ -91,7 +91,7 @@ async fn put_all(
 }
 
 /// Commits what was put, or takes it back.
-async fn end(seat: &Arc<Seat>, gate: &Gate, put: Result<i64, Status>) -> Result<i64, Status> {
+async fn end(seat: &Arc<Seat>, way: Way<'_>, put: Result<i64, Status>) -> Result<i64, Status> {
     let failed = put.is_err();
     let ended = move |session: &mut Session| {
         if failed {
@@ -99,7 +99,7 @@ async fn end(seat: &Arc<Seat>, gate: &Gate, put: Result<i64, Status>) -> Result<
         }
         session.end_implicit()
     };
-    let committed = seat.run(gate, ended).await;
+    let committed = seat.run(way, ended).await;
     put.and_then(|count| committed.map(|()| count))
 }
 

@@ -49,12 +49,12 @@ pub async fn told(
                 let held = Held::prepare(session, &text)?;
                 of(session, &held)
             };
-            seat.run(&door.shared().gate, told).await
+            seat.run(door.way(caller), told).await
         }
         Command::CommandPreparedStatementQuery(query) => {
             let (seat, held) = door.held(caller, &query.prepared_statement_handle)?;
             let _turn = seat.turn().await;
-            seat.run(&door.shared().gate, move |session| of(session, &held)).await
+            seat.run(door.way(caller), move |session| of(session, &held)).await
         }
         other => metadata::schema(other).map(Told::Rows),
     }
@@ -74,25 +74,24 @@ pub async fn rows(
                 let held = Held::prepare(session, &query.query)?;
                 Rows::begin(session, &held)
             };
-            let rows = seat.run(&door.shared().gate, begin).await?;
+            let rows = seat.run(door.way(caller), begin).await?;
             (seat, rows)
         }
         Command::CommandPreparedStatementQuery(query) => {
             let (seat, held) = door.held(caller, &query.prepared_statement_handle)?;
             let _turn = seat.turn().await;
             let rows =
-                seat.run(&door.shared().gate, move |session| Rows::begin(session, &held)).await?;
+                seat.run(door.way(caller), move |session| Rows::begin(session, &held)).await?;
             (seat, rows)
         }
         command => {
             let seat = door.seat(caller)?;
             let _turn = seat.turn().await;
-            let table = seat
-                .run(&door.shared().gate, move |session| metadata::rows(session, command))
-                .await?;
+            let table =
+                seat.run(door.way(caller), move |session| metadata::rows(session, command)).await?;
             let messages = whole(&table).map_err(|it| status(&it))?;
             return Ok(Box::pin(stream::iter(messages.into_iter().map(Ok))));
         }
     };
-    Ok(rows.sent(Arc::clone(door.shared()), seat, ticket))
+    Ok(rows.sent(Arc::clone(door.shared()), seat, (ticket, caller.parent)))
 }

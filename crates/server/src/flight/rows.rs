@@ -20,6 +20,7 @@ use super::seats::Seat;
 use super::statements::{Held, columns, refuse_copy};
 use crate::backend::canceled;
 use crate::shared::Shared;
+use crate::traces::Parent;
 
 /// Bytes of rows that are made at a time: enough to keep workers busy.
 const FETCH_BYTES: u64 = 4 << 20;
@@ -128,12 +129,18 @@ impl Rows {
         }
     }
 
-    /// All of it as messages, made while they are sent. `ticket` is by which a client may end it.
-    pub fn sent(self, shared: Arc<Shared>, seat: Arc<Seat>, ticket: Bytes) -> Messages<FlightData> {
+    /// All of it as messages, made while they are sent. `ticket` is by which a client may end it,
+    /// `parent` the span of it that they are for.
+    pub fn sent(
+        self,
+        shared: Arc<Shared>,
+        seat: Arc<Seat>,
+        (ticket, parent): (Bytes, Option<Parent>),
+    ) -> Messages<FlightData> {
         let (to, from) = mpsc::channel(AHEAD);
         let stopped = shared.flight.runs(ticket.clone(), seat.clone());
         tokio::spawn(async move {
-            send(self, &shared, &seat, stopped, to).await;
+            send(self, (&shared, parent), &seat, stopped, to).await;
             shared.flight.ran(&ticket);
         });
         received(from)
@@ -143,14 +150,14 @@ impl Rows {
 /// Makes and sends rows until there are none, or nobody takes them.
 async fn send(
     mut rows: Rows,
-    shared: &Arc<Shared>,
+    (shared, parent): (&Arc<Shared>, Option<Parent>),
     seat: &Arc<Seat>,
     stopped: Arc<AtomicBool>,
     to: mpsc::Sender<Result<FlightData, Status>>,
 ) {
     loop {
         let stopped = stopped.clone();
-        let making = seat.run(&shared.gate, move |session| {
+        let making = seat.run((&shared.gate, parent), move |session| {
             if stopped.load(Ordering::Acquire) {
                 return Err(rows.fail(session, canceled()));
             }
@@ -179,7 +186,7 @@ async fn send(
         let Some(next) = next else { return };
         for message in next {
             if to.send(Ok(message)).await.is_err() {
-                let closed = seat.run(&shared.gate, move |session| rows.close(session));
+                let closed = seat.run((&shared.gate, parent), move |session| rows.close(session));
                 // What a query that is not read to its end comes to is nothing to anybody.
                 let _ = closed.await;
                 return;

@@ -17,6 +17,7 @@ use super::caller::{ID_BYTES, Id, new_id};
 use super::statements::Held;
 use super::status::status;
 use crate::gate::Gate;
+use crate::traces::{Parent, SharedParent};
 
 /// Statements that may be held in a session.
 const HELD_MAX: usize = 1024;
@@ -35,6 +36,9 @@ struct Running {
     stopped: Arc<AtomicBool>,
 }
 
+/// Through which gate a call goes, and the span of its client that it is in.
+pub type Way<'a> = (&'a Gate, Option<Parent>);
+
 /// A session, and what is held in it.
 pub struct Seat {
     all: Arc<Seats>,
@@ -43,6 +47,8 @@ pub struct Seat {
     session: Mutex<Session>,
     cancel: CancelHandle,
     in_transaction: AtomicBool,
+    /// The span of the client that the call is in that runs something.
+    said: SharedParent,
     /// Calls on one session go one after the other.
     turn: Arc<Turns<()>>,
     held: Mutex<HashMap<Id, Arc<Held>>>,
@@ -63,7 +69,13 @@ impl Seats {
     }
 
     /// From now on a session has a number.
-    pub fn open(self: &Arc<Self>, user: &str, id: Id, session: Session) -> Arc<Seat> {
+    pub fn open(
+        self: &Arc<Self>,
+        user: &str,
+        id: Id,
+        session: Session,
+        said: SharedParent,
+    ) -> Arc<Seat> {
         let seat = Arc::new(Seat {
             all: self.clone(),
             id,
@@ -71,6 +83,7 @@ impl Seats {
             cancel: session.cancel_handle(),
             session: Mutex::new(session),
             in_transaction: AtomicBool::new(false),
+            said,
             turn: Arc::default(),
             held: Mutex::default(),
             transaction: Mutex::default(),
@@ -189,11 +202,11 @@ impl Seat {
         [self.id.as_slice(), part].concat().into()
     }
 
-    /// Runs something on the session, on a thread that may wait. An error fails the transaction that is open. Who drops this ends what
+    /// Runs something on the session for a call within a span of its client, on a thread that may wait. An error fails the transaction that is open. Who drops this ends what
     /// it runs.
     pub async fn run<T: Send + 'static>(
         self: &Arc<Self>,
-        gate: &Gate,
+        (gate, parent): Way<'_>,
         work: impl FnOnce(&mut Session) -> SqlResult<T> + Send + 'static,
     ) -> Result<T, Status> {
         let place = gate.enter(self.in_transaction.load(Ordering::Acquire)).await;
@@ -204,6 +217,7 @@ impl Seat {
             let _place = place;
             let mut session = seat.session.lock();
             runs.store(true, Ordering::Release);
+            *seat.said.lock() = parent;
             let done = work(&mut session);
             if done.is_err() {
                 session.fail_transaction();

@@ -17,6 +17,7 @@ pub async fn answer(shared: Arc<Shared>) -> Reply {
     let read = spawn_blocking(move || {
         let mut metrics = shared.database.metrics();
         metrics.extend(of_server(&shared));
+        metrics.extend(shared.traces.iter().flat_map(|it| it.metrics()));
         written(&metrics)
     });
     match read.await {

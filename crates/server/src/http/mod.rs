@@ -28,6 +28,7 @@ use tokio::time::timeout;
 use self::reply::{Reply, TEXT, reply};
 use crate::shared::Shared;
 use crate::stream::{Bytes, Origin};
+use crate::traces::Parent;
 
 /// Bytes of a request with statements.
 const REQUEST_BYTES: usize = 16 << 20;
@@ -149,7 +150,11 @@ async fn routed(
                 return reply(StatusCode::UNSUPPORTED_MEDIA_TYPE, TEXT, message);
             }
             match Limited::new(body, REQUEST_BYTES).collect().await {
-                Ok(body) => query::answer(shared, origin, user, body.to_bytes()).await,
+                Ok(body) => {
+                    let parent =
+                        shared.traces.as_ref().and_then(|_| Parent::of_fields(&head.headers));
+                    query::answer(shared, origin, (user, parent), body.to_bytes()).await
+                }
                 Err(error) => {
                     let message = format!("the request cannot be read: {error}\n");
                     reply(StatusCode::BAD_REQUEST, TEXT, message)

@@ -15,7 +15,7 @@ use nodewise::{
     Answer, CancelHandle, Cursor, DataType, Session, SqlError, SqlResult, Started, in_style,
 };
 use serde_json::{Value, json};
-use stdx::sync::Arc;
+use stdx::sync::{Arc, Mutex};
 use tokio::task::spawn_blocking;
 
 use arrow_array::RecordBatch;
@@ -25,6 +25,7 @@ use bytes::Bytes;
 use super::reply::{JSON, Reply, TEXT, reply};
 use crate::shared::Shared;
 use crate::stream::Origin;
+use crate::traces::{Client, Parent};
 
 /// Rows that are shown of a statement unless the request says otherwise.
 const ROWS: usize = 1000;
@@ -44,8 +45,13 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Runs the texts of a request.
-pub async fn answer(shared: Arc<Shared>, origin: Origin, user: String, body: Bytes) -> Reply {
+/// Runs the texts of a request, of a user, within a span of its client if it has one.
+pub async fn answer(
+    shared: Arc<Shared>,
+    origin: Origin,
+    (user, parent): (String, Option<Parent>),
+    body: Bytes,
+) -> Reply {
     let Some((texts, rows_max)) = read(&body) else {
         let message = format!(
             "a request is {{\"texts\": [..], \"rows\": ..}} of at most {TEXTS_MAX} texts\n"
@@ -58,6 +64,10 @@ pub async fn answer(shared: Arc<Shared>, origin: Origin, user: String, body: Byt
     }
     if origin != Origin::Socket && !shared.options.allow_files {
         session.forbid_files();
+    }
+    if let Some(traces) = &shared.traces {
+        let said = Arc::new(Mutex::new(parent));
+        traces.follow(&mut session, Client::new(&user, origin), said);
     }
     let cancel = CancelOnDrop(session.cancel_handle());
     let place = shared.gate.enter(false).await;

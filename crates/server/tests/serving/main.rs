@@ -3,6 +3,7 @@
 mod catalog;
 mod charsets;
 mod clients;
+mod collector;
 mod column_rights;
 #[path = "../common/mod.rs"]
 mod common;
@@ -15,3 +16,4 @@ mod records;
 mod roles;
 mod safety;
 mod sessions;
+mod traces;
