@@ -6,7 +6,7 @@ use execution::PipelineReport;
 use plan::{Pipeline, Plan, Sink, Source};
 use scheduler::{JobTimes, PipelineTime};
 use stdx::Nanos;
-use stdx::sync::{Arc, Mutex};
+use stdx::sync::Mutex;
 use types::SqlState;
 
 use crate::ended_statement::{EndedStatement, PipelineWork, StatementStep, Told};
@@ -21,7 +21,7 @@ pub(crate) struct Followed {
     told: Mutex<Option<Told>>,
     began: Nanos,
     /// When its pipelines run.
-    pub(crate) jobs: Arc<JobTimes>,
+    pub(crate) jobs: JobTimes,
     steps: Mutex<Vec<StatementStep>>,
     plans: Mutex<Vec<KnownPlan>>,
 }
@@ -50,7 +50,7 @@ impl Followed {
         Self {
             told: Mutex::new(Some(told)),
             began,
-            jobs: Arc::default(),
+            jobs: JobTimes::default(),
             steps: Mutex::default(),
             plans: Mutex::default(),
         }

@@ -45,7 +45,7 @@ pub struct PipelineJob {
     /// Whether its morsels leave events in the trace.
     pub traced: bool,
     /// Where it is noted when it ran.
-    pub times: Option<Arc<JobTimes>>,
+    pub times: Option<JobTimes>,
     /// The mark that ends it early.
     pub cancel: CancelToken,
     /// What to do with each morsel.

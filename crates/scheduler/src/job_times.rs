@@ -1,7 +1,7 @@
 //! When the jobs of a statement ran, by pipeline: for who follows single statements.
 
 use stdx::Nanos;
-use stdx::sync::Mutex;
+use stdx::sync::{Arc, Mutex};
 
 use crate::report::Label;
 
@@ -21,8 +21,9 @@ pub struct PipelineTime {
     pub end: Nanos,
 }
 
-/// When the jobs of a statement ran.
-pub struct JobTimes(Mutex<Times>);
+/// When the jobs of a statement ran. Clones are of the same statement.
+#[derive(Clone)]
+pub struct JobTimes(Arc<Mutex<Times>>);
 
 struct Times {
     plan: u32,
@@ -32,7 +33,7 @@ struct Times {
 impl JobTimes {
     /// Of a statement that has run nothing.
     pub fn new() -> Self {
-        Self(Mutex::new(Times { plan: 0, pipelines: Vec::new() }))
+        Self(Arc::new(Mutex::new(Times { plan: 0, pipelines: Vec::new() })))
     }
 
     /// The jobs that come now are of another plan; its number.
@@ -84,9 +85,9 @@ impl std::fmt::Debug for JobTimes {
 }
 
 impl PartialEq for JobTimes {
-    /// Whether they are the same, and not only alike.
+    /// Whether they are of the same statement, and not only alike.
     fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self, other)
+        Arc::ptr_eq(&self.0, &other.0)
     }
 }
 

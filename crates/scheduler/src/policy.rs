@@ -1,7 +1,6 @@
 //! How the jobs of a statement are run: what can change while it runs, apart from what never does.
 
 use hardware::NodeId;
-use stdx::sync::Arc;
 
 use crate::affinity::{Affinity, Binding, ScanSharing, StealingScope, class};
 use crate::job_times::JobTimes;
@@ -43,7 +42,7 @@ pub struct Policy {
     /// Whether every morsel leaves a [`crate::TraceEvent`]. A change reaches the next job.
     pub traced: bool,
     /// Where it is noted when its jobs ran, if anybody wants to know. A change reaches the next job.
-    pub times: Option<Arc<JobTimes>>,
+    pub times: Option<JobTimes>,
 }
 
 impl Default for Policy {
