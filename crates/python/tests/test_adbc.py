@@ -68,7 +68,6 @@ class Queries(Case):
     def test_values_are_of_their_types_or_of_those_that_are_taken(self):
         con = self.connect(autocommit=True)
         self.assertEqual(self.rows(con, "SELECT 1 + ?", (2**40,)), [(2**40 + 1,)])
-        self.assertEqual(self.rows(con, "SELECT DATE '2024-01-01' + ?", (1,)), [(datetime.date(2024, 1, 2),)])
         self.assertEqual(self.rows(con, "SELECT a FROM (VALUES ('1'), ('2')) t (a) WHERE a = ?", (2,)), [("2",)])
         self.assertEqual(self.rows(con, "SELECT ? = DATE '2024-01-01'", ("2024-01-01",)), [(True,)])
 
@@ -301,7 +300,7 @@ class Errors(Case):
         self.assertEqual(dict(error.details)[b"constraint"], b"t_pkey")
         self.refused("42601", dbapi.ProgrammingError, self.rows, con, "SELEC 1")
         self.refused("07002", dbapi.ProgrammingError, self.rows, con, "SELECT ?::integer")
-        self.refused("08P01", dbapi.ProgrammingError, self.rows, con, "SELECT ?::integer", (1, 2))
+        self.refused("42P02", dbapi.ProgrammingError, self.rows, con, "SELECT ?::integer", (1, 2))
         self.refused("42P02", dbapi.ProgrammingError, self.rows, con, "SELECT $a::integer", {"b": 1})
         self.refused("0A000", dbapi.NotSupportedError, self.rows, con, "COPY t TO STDOUT")
 

@@ -81,8 +81,9 @@ impl Query {
             let batch = if by_name { self.in_order(batch)? } else { batch.clone() };
             if batch.num_columns() != wanted {
                 let given = batch.num_columns();
-                let message = format!("{given} values are bound to {wanted} parameters");
-                return Err(SqlError::new(SqlState("08P01"), message));
+                let message =
+                    format!("the statement has {wanted} parameters, but {given} are given");
+                return Err(SqlError::new(SqlState::UNDEFINED_PARAMETER, message));
             }
             runs.extend(values_of(&batch)?);
             if types.is_none() {
