@@ -3,8 +3,8 @@
 //! Key decision: the tables of C functions, and what comes through their pointers, are those of the crate `adbc_ffi`; here are safe traits.
 //! What is known of tables and columns is asked of the catalog by SQL, as anybody could.
 //!
-//! Reading order: `entry` (for managers), `driver` (databases), `client` (a session, and who uses it), `connection`, `statement`, `query` and `values`
-//! (texts and what is bound to them), `rows` (what comes out), `ingest` (what goes in), `objects` with `catalog` and `nested`,
+//! Reading order: `entry` (for managers), `driver` (databases), `client` (a session, and who uses it), `connection`, `statement`, `query` (texts and
+//! what is bound to them), `rows` (what comes out), `ingest` (what goes in), `objects` with `catalog` and `nested`,
 //! `info`, `options`, `errors`.
 //!
 //! - Invariant: nothing of a client makes it panic; what panics nevertheless is an error of the call.
@@ -24,4 +24,3 @@ mod options;
 mod query;
 mod rows;
 mod statement;
-mod values;

@@ -2,10 +2,9 @@
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType as ArrowType, Field, Schema};
-use nodewise::arrow::shown_field;
+use nodewise::arrow::{parameter_types, parameter_values, shown_field};
 use nodewise::{DataType, Prepared, Session, SqlError, SqlResult, SqlState, Value};
 
-use super::values::{types_of, values_of};
 use crate::placeholders::{Places, numbered};
 
 /// A statement that is prepared.
@@ -85,9 +84,9 @@ impl Query {
                     format!("the statement has {wanted} parameters, but {given} are given");
                 return Err(SqlError::new(SqlState::UNDEFINED_PARAMETER, message));
             }
-            runs.extend(values_of(&batch)?);
+            runs.extend(parameter_values(&batch)?);
             if types.is_none() {
-                types = Some(types_of(&batch)?);
+                types = Some(parameter_types(&batch)?);
             }
         }
         let prepared = self.declared(session, &types.unwrap_or_default())?;

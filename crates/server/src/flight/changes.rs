@@ -3,6 +3,7 @@
 use arrow_flight::FlightData;
 use arrow_flight::sql::{Command, DoPutPreparedStatementResult, DoPutUpdateResult};
 use bytes::Bytes;
+use nodewise::arrow::{parameter_types, parameter_values};
 use nodewise::{DataType, Session, SqlError, SqlResult, SqlState, Value};
 use prost::Message;
 use stdx::sync::Arc;
@@ -11,7 +12,7 @@ use tonic::{Status, Streaming};
 use super::caller::Caller;
 use super::commands::command_of;
 use super::door::Door;
-use super::incoming::{Incoming, types_of, values_of};
+use super::incoming::Incoming;
 use super::ingest;
 use super::seats::{Seat, parts};
 use super::statements::{Held, run};
@@ -76,9 +77,9 @@ async fn bound(
         let bind = move |session: &mut Session| {
             let mut values = Vec::new();
             for batch in &batches {
-                values.extend(values_of(batch)?);
+                values.extend(parameter_values(batch)?);
             }
-            let types = batches.first().map(types_of).transpose()?.unwrap_or_default();
+            let types = batches.first().map(parameter_types).transpose()?.unwrap_or_default();
             bind(session, &held, types, values)
         };
         let bound = seat.run(door.way(caller), bind).await?;

@@ -202,8 +202,8 @@ impl Seat {
         [self.id.as_slice(), part].concat().into()
     }
 
-    /// Runs something on the session for a call within a span of its client, on a thread that may wait. An error fails the transaction that is open. Who drops this ends what
-    /// it runs.
+    /// Runs something on the session for a call within a span of its client, on a thread that may wait. An error fails the
+    /// transaction that is open. Who drops this ends what it runs.
     pub async fn run<T: Send + 'static>(
         self: &Arc<Self>,
         (gate, parent): Way<'_>,
