@@ -36,23 +36,21 @@ impl Session {
             (Some(batch), None) => batch.clone(),
             (None, _) => return Ok(None),
         };
-        let names: Vec<&str> = table.columns.iter().map(|it| &*it.name).collect();
         let authority = self.authority();
-        let may =
-            |columns: &[String]| authority.may_columns(&table.name, Privileges::SELECT, columns);
-        let each = names.iter().map(|it| vec![(*it).to_owned()]);
-        let readable: Vec<bool> = each.map(|it| may(&it)).collect();
-        let told: Vec<usize> = (0..names.len()).filter(|&it| readable[it]).collect();
+        let may_read = |it: &usize| {
+            let column = table.columns[*it].name.to_string();
+            authority.may_columns(&table.name, Privileges::SELECT, &[column])
+        };
+        let told: Vec<usize> = (0..table.columns.len()).filter(may_read).collect();
         if told.is_empty() {
             return Ok(None);
         }
-        let value = |&column: &usize| value_of(shown.column(column));
-        let values: Vec<String> = told.iter().map(value).collect();
+        let values: Vec<String> = told.iter().map(|&it| value_of(shown.column(it))).collect();
         let values = values.join(", ");
-        let of = match told.len() == names.len() {
+        let of = match told.len() == table.columns.len() {
             true => String::new(),
             false => {
-                let names: Vec<&str> = told.iter().map(|&it| names[it]).collect();
+                let names: Vec<&str> = told.iter().map(|&it| &*table.columns[it].name).collect();
                 format!("({}) = ", names.join(", "))
             }
         };

@@ -34,15 +34,14 @@ impl Session {
             let text = (&*record.text, work.normalized.get());
             self.texts.add((&statements.texts, self.number), text, took, rows);
         }
+        let error = ended.as_ref().err().map(|it| it.state);
         if let Some(slow) = statements.slow.get().filter(|it| took >= it.from) {
-            let error = ended.as_ref().err().map(|it| it.state);
             (slow.tell)(&record.slow(took, rows, error));
         }
         if let Some(followed) = &work.followed {
             if kind != Kind::SELECT && self.block.is_none() {
                 followed.note("commit", began, self.database.machine.now());
             }
-            let error = ended.as_ref().err().map(|it| it.state);
             let outcome = Outcome {
                 text: shown_text(&record.text, false),
                 kind: kind.name(),

@@ -27,6 +27,13 @@ pub struct Script {
     began: Nanos,
 }
 
+impl Script {
+    /// A text of one statement, whose parsing began and took so long.
+    fn single(sql: &str, steps: VecDeque<Step>, (began, parsing): (Nanos, Nanos)) -> Self {
+        Self { text: sql.into(), steps, is_single: true, parsing, began }
+    }
+}
+
 enum Step {
     /// The only one, planned before, on these tables.
     Planned(Box<CachedPlan>, Arc<CatalogSnapshot>),
@@ -54,13 +61,7 @@ impl Session {
         if let Some(statement) = plain_transaction(sql) {
             let statement = Deep::new(Statement::Transaction(statement), 1);
             let steps = VecDeque::from([Step::Statement(Box::new(statement))]);
-            return Ok(Script {
-                text: sql.into(),
-                steps,
-                is_single: true,
-                parsing: Nanos(0),
-                began: started,
-            });
+            return Ok(Script::single(sql, steps, (started, Nanos(0))));
         }
         let is_known = self.settings.plan_cache && self.database.plans.knows(sql);
         let refreshed = if is_known { self.refresh() } else { Ok(()) };
@@ -76,26 +77,14 @@ impl Session {
         {
             let parsing = self.database.machine.now() - started;
             let steps = VecDeque::from([Step::Planned(Box::new(cached), snapshot)]);
-            return Ok(Script {
-                text: sql.into(),
-                steps,
-                is_single: true,
-                parsing,
-                began: started,
-            });
+            return Ok(Script::single(sql, steps, (started, parsing)));
         }
         if self.settings.plan_cache
             && let Some(similar) = self.similar(sql)
         {
             let parsing = self.database.machine.now() - started;
             let steps = VecDeque::from([Step::Similar(Box::new(similar))]);
-            return Ok(Script {
-                text: sql.into(),
-                steps,
-                is_single: true,
-                parsing,
-                began: started,
-            });
+            return Ok(Script::single(sql, steps, (started, parsing)));
         }
         let statements = binder::parse::parse(sql);
         if let Err(error) = &statements {
