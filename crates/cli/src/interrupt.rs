@@ -6,6 +6,9 @@
 //! | first | the statement is ended | the same | the same |
 //! | second | told what the third does | the same | the same |
 //! | third | leaves with code 130 | asks; only yes leaves | leaves when [`GRACE`] has passed since the first, else tells |
+//!
+//! While the program closes its database it is ending already: a press leaves only when [`GRACE`] has passed, so that an error
+//! is still told and the exit code is the error's.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
@@ -34,17 +37,18 @@ enum Reaction {
     Cancel,
     Warn,
     Wait,
-    Ask,
+    /// Whether so many tables may be lost.
+    Ask(usize),
     Leave,
 }
 
-/// What the `press`-th press leads to, so long after the first.
-fn reaction(press: u32, tables: usize, terminal: bool, since_first: Nanos) -> Reaction {
-    match press {
-        0 | 1 => Reaction::Cancel,
-        2 => Reaction::Warn,
-        _ if tables == 0 => Reaction::Leave,
-        _ if terminal => Reaction::Ask,
+/// What the `press`-th press leads to, so long after the first; `tables` is `None` while the database is being closed.
+fn reaction(press: u32, tables: Option<usize>, terminal: bool, since_first: Nanos) -> Reaction {
+    match (press, tables) {
+        (0 | 1, _) => Reaction::Cancel,
+        (2, _) => Reaction::Warn,
+        (_, Some(0)) => Reaction::Leave,
+        (_, Some(tables)) if terminal => Reaction::Ask(tables),
         _ if since_first >= GRACE => Reaction::Leave,
         _ => Reaction::Wait,
     }
@@ -66,7 +70,7 @@ impl Interrupt {
                 *first.lock() = machine.now();
             }
             handle.cancel();
-            let tables = database.upgrade().map_or(0, |it| it.tables().len());
+            let tables = database.upgrade().map(|it| it.tables().len());
             let terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
             match reaction(press, tables, terminal, machine.now() - *first.lock()) {
                 Reaction::Cancel => {}
@@ -75,10 +79,10 @@ impl Interrupt {
                 }
                 Reaction::Wait => {
                     eprintln!(
-                        "the statement is ending; {tables} tables stay until {GRACE} have passed"
+                        "the statement is ending; Ctrl-C leaves Nodewise when {GRACE} have passed"
                     );
                 }
-                Reaction::Ask => {
+                Reaction::Ask(tables) => {
                     let _open = asking.lock();
                     if agrees(tables) {
                         std::process::exit(EXIT_CODE);
@@ -131,18 +135,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_program_that_ends_tells_its_error_first() {
+        for terminal in [true, false] {
+            assert_eq!(reaction(3, None, terminal, Nanos(0)), Reaction::Wait);
+            assert_eq!(reaction(3, None, terminal, GRACE), Reaction::Leave);
+        }
+    }
+
+    #[test]
     fn three_presses_never_lose_tables_unasked() {
         let at_once = Nanos(0);
         for terminal in [true, false] {
-            for tables in [0, 3] {
+            for tables in [None, Some(0), Some(3)] {
                 assert_eq!(reaction(1, tables, terminal, at_once), Reaction::Cancel);
                 assert_eq!(reaction(2, tables, terminal, GRACE), Reaction::Warn);
             }
-            assert_eq!(reaction(3, 0, terminal, at_once), Reaction::Leave);
+            assert_eq!(reaction(3, Some(0), terminal, at_once), Reaction::Leave);
         }
-        assert_eq!(reaction(3, 1, true, GRACE), Reaction::Ask);
-        assert_eq!(reaction(3, 1, false, at_once), Reaction::Wait);
-        assert_eq!(reaction(4, 1, false, GRACE), Reaction::Leave);
+        assert_eq!(reaction(3, Some(1), true, GRACE), Reaction::Ask(1));
+        assert_eq!(reaction(3, Some(1), false, at_once), Reaction::Wait);
+        assert_eq!(reaction(4, Some(1), false, GRACE), Reaction::Leave);
         assert!(is_yes("y\n") && is_yes(" YES ") && !is_yes("") && !is_yes("\n") && !is_yes("yep"));
     }
 }
