@@ -358,7 +358,7 @@ mod tests {
         let allocator = Allocator::new(machine.clone());
         let workspace = Workspace::new(&allocator);
         let mut values: Placed<u64> = workspace.spread().with_capacity(0).unwrap();
-        let count = CHUNK_BYTES as u64 / 8 + 10_000;
+        let count = LARGE as u64 / 8 + 10_000;
         values.extend(0..count);
         assert!([0, 1, count / 2, count - 1].iter().all(|&it| values[it as usize] == it));
         let words = workspace.spread().filled(20_000, || AtomicU32::new(3)).unwrap();

@@ -24,7 +24,7 @@ impl Beside {
         mut command: Command,
         summary: &mut Summary,
     ) -> Option<Beside> {
-        println!("== {name}: it runs beside the next suites and is shown behind them");
+        println!("== {name}: it runs beside the other suites and is shown behind them");
         let log = root.join("target").join(format!("{name}.log"));
         let begin = SystemTime::now();
         let child = File::create(&log).and_then(|file| {
