@@ -16,7 +16,7 @@ pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>
     let of = commented(&mut cursor)?;
     cursor.expect("IS")?;
     let text = match cursor.peek() {
-        Some(Token::SingleQuotedString(text) | Token::EscapedStringLiteral(text)) => {
+        Some(Token::SingleQuotedString(text)) => {
             let text = text.clone();
             cursor.advance();
             // An empty comment is none.

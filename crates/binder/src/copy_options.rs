@@ -114,7 +114,7 @@ pub(crate) fn listed(tokens: &[TokenWithSpan]) -> SqlResult<Options> {
 fn value(tokens: &[TokenWithSpan]) -> SqlResult<String> {
     match tokens {
         [only] => match &only.token {
-            Token::SingleQuotedString(it) | Token::EscapedStringLiteral(it) => Ok(it.clone()),
+            Token::SingleQuotedString(it) => Ok(it.clone()),
             Token::Number(it, _) => Ok(it.clone()),
             Token::Word(it) if it.quote_style.is_some() => Ok(it.value.clone()),
             Token::Word(it) => Ok(it.value.to_lowercase()),
@@ -137,12 +137,7 @@ fn words(tokens: &[TokenWithSpan]) -> SqlResult<Options> {
             let is_as = |it: &&TokenWithSpan| is_word(&it.token, "as");
             tokens.next_if(is_as);
             match tokens.next() {
-                Some(it)
-                    if matches!(
-                        it.token,
-                        Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_)
-                    ) =>
-                {
+                Some(it) if matches!(it.token, Token::SingleQuotedString(_)) => {
                     Ok((name.to_owned(), value(std::slice::from_ref(it))?))
                 }
                 other => Err(expected(other, &format!("a text behind {keyword:?}"))),

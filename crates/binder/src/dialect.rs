@@ -314,19 +314,8 @@ fn begun_by_word(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
 
 /// Whether this token is a text or a number.
 fn is_constant(token: &Token) -> bool {
-    use Token::{
-        DollarQuotedString, EscapedStringLiteral, Number, Placeholder, SingleQuotedString,
-        UnicodeStringLiteral,
-    };
-    matches!(
-        token,
-        Number(..)
-            | SingleQuotedString(_)
-            | EscapedStringLiteral(_)
-            | UnicodeStringLiteral(_)
-            | DollarQuotedString(_)
-            | Placeholder(_)
-    )
+    use Token::{Number, Placeholder, SingleQuotedString, UnicodeStringLiteral};
+    matches!(token, Number(..) | SingleQuotedString(_) | UnicodeStringLiteral(_) | Placeholder(_))
 }
 
 /// `POSITION(a IN b)`, or the call `position(a, b)`.

@@ -135,7 +135,7 @@ fn text(tokens: &[TokenWithSpan]) -> String {
     let mut text = String::new();
     for token in tokens {
         match &token.token {
-            Token::SingleQuotedString(it) | Token::EscapedStringLiteral(it) => {
+            Token::SingleQuotedString(it) => {
                 text.push_str(&format!("'{}'", it.replace('\'', "''")));
             }
             Token::Word(it) if it.quote_style.is_none() => text.push_str(&it.value.to_lowercase()),

@@ -101,8 +101,6 @@ pub(crate) fn begins_operand(before: Option<&Token>) -> bool {
         Some(
             Token::Number(..)
             | Token::SingleQuotedString(_)
-            | Token::EscapedStringLiteral(_)
-            | Token::DollarQuotedString(_)
             | Token::Placeholder(_)
             | Token::RParen
             | Token::RBracket,

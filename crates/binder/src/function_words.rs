@@ -406,8 +406,7 @@ fn returned(
 /// What a text in quotes or dollars says.
 fn text_of(token: &Token) -> Option<&str> {
     match token {
-        Token::SingleQuotedString(it) | Token::EscapedStringLiteral(it) => Some(it),
-        Token::DollarQuotedString(it) => Some(&it.value),
+        Token::SingleQuotedString(it) => Some(it),
         _ => None,
     }
 }

@@ -69,8 +69,7 @@ pub(crate) fn of_body(tokens: &[TokenWithSpan]) -> usize {
         return 0;
     }
     let texts = tokens.iter().filter_map(|it| match &it.token {
-        Token::DollarQuotedString(text) => Some(&text.value),
-        Token::SingleQuotedString(text) | Token::EscapedStringLiteral(text) => Some(text),
+        Token::SingleQuotedString(text) => Some(text),
         _ => None,
     });
     // What cannot be read is told when it is.

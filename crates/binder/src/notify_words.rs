@@ -34,9 +34,7 @@ pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>
 }
 
 fn text(cursor: &mut Cursor<'_>) -> SqlResult<String> {
-    let (Some(Token::SingleQuotedString(text)) | Some(Token::EscapedStringLiteral(text))) =
-        cursor.peek()
-    else {
+    let Some(Token::SingleQuotedString(text)) = cursor.peek() else {
         return Err(cursor.expected("a text"));
     };
     cursor.advance();

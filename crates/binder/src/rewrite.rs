@@ -3,15 +3,16 @@
 //!
 //! Key decision: before parsing, because the parser takes a second constant for an alias, and forgets line breaks.
 
-use sqlparser::ast;
+use sqlparser::ast::{self, DollarQuotedString};
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace, Word};
+use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Whitespace, Word};
 use types::{SqlError, SqlResult, SqlState};
 
 /// The type of a column that has only a name; no text can spell it.
 const NO_TYPE: &str = "\0";
 
-/// Makes one constant of those that only line breaks part. Those on one line are an error.
+/// Makes one constant of those that only line breaks part; those on one line are an error. What was between dollars or had
+/// escapes is from here on a constant as any other.
 pub(crate) fn join_texts(tokens: &mut Vec<TokenWithSpan>) -> SqlResult<()> {
     let mut last: Option<(usize, bool)> = None;
     let mut gone = Vec::new();
@@ -25,40 +26,46 @@ pub(crate) fn join_texts(tokens: &mut Vec<TokenWithSpan>) -> SqlResult<()> {
                 }
             }
             Token::SingleQuotedString(text) => {
-                let text = text.clone();
+                let (text, span) = (text.clone(), tokens[at].span);
                 let Some((first, broken)) = last else {
                     last = Some((at, false));
                     continue;
                 };
-                let TokenWithSpan { token, span } = &mut tokens[first];
-                match token {
+                match &mut tokens[first].token {
                     Token::SingleQuotedString(it) if broken => it.push_str(&text),
                     Token::EscapedStringLiteral(it) if broken && !text.contains('\\') => {
                         it.push_str(&text)
                     }
+                    Token::DollarQuotedString(_) => return Err(follows_another(span)),
                     _ if broken => {
                         return Err(SqlError::unsupported(
                             "a constant with escapes on several lines is not supported",
                         ));
                     }
-                    _ => {
-                        let error = SqlError::new(
-                            SqlState::SYNTAX,
-                            "syntax error: a constant in quotes follows another",
-                        );
-                        return Err(error.at(span.start.line as u32, span.start.column as u32));
-                    }
+                    _ => return Err(follows_another(span)),
                 }
                 gone.push(at);
                 last = Some((first, false));
             }
-            Token::EscapedStringLiteral(_)
+            Token::DollarQuotedString(_)
+            | Token::EscapedStringLiteral(_)
             | Token::UnicodeStringLiteral(_)
             | Token::NationalStringLiteral(_) => {
+                if last.is_some() {
+                    return Err(follows_another(tokens[at].span));
+                }
                 last = Some((at, false));
             }
             _ => last = None,
         }
+    }
+    for it in tokens.iter_mut() {
+        let (Token::EscapedStringLiteral(text)
+        | Token::DollarQuotedString(DollarQuotedString { value: text, .. })) = &mut it.token
+        else {
+            continue;
+        };
+        it.token = Token::SingleQuotedString(std::mem::take(text));
     }
     if !gone.is_empty() {
         let mut at = 0;
@@ -68,6 +75,11 @@ pub(crate) fn join_texts(tokens: &mut Vec<TokenWithSpan>) -> SqlResult<()> {
         });
     }
     Ok(())
+}
+
+fn follows_another(span: Span) -> SqlError {
+    let message = "syntax error: a constant in quotes follows another";
+    SqlError::new(SqlState::SYNTAX, message).at(span.start.line as u32, span.start.column as u32)
 }
 
 fn keyword(token: Option<&TokenWithSpan>) -> Option<Keyword> {

@@ -509,8 +509,7 @@ fn new_name(cursor: &mut Cursor<'_>) -> SqlResult<String> {
 }
 
 fn text(cursor: &mut Cursor<'_>) -> SqlResult<String> {
-    let Some(Token::SingleQuotedString(text) | Token::EscapedStringLiteral(text)) = cursor.peek()
-    else {
+    let Some(Token::SingleQuotedString(text)) = cursor.peek() else {
         return Err(cursor.expected("a text in single quotes"));
     };
     cursor.advance();

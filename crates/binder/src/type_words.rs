@@ -112,9 +112,7 @@ fn row(fields: &[TokenWithSpan]) -> SqlResult<TypeBody> {
 }
 
 fn label(cursor: &mut Cursor<'_>) -> SqlResult<String> {
-    let (Some(Token::SingleQuotedString(text)) | Some(Token::EscapedStringLiteral(text))) =
-        cursor.peek()
-    else {
+    let Some(Token::SingleQuotedString(text)) = cursor.peek() else {
         return Err(cursor.expected("a label"));
     };
     let text = text.clone();
