@@ -10,14 +10,27 @@ use crate::walk::{self, any_expression};
 
 /// Whether an expression names a column.
 pub fn names_column(expression: &str, column: &str) -> SqlResult<bool> {
+    Ok(which_named(expression, &[column])?[0])
+}
+
+/// Which of the columns an expression names.
+pub fn which_named(expression: &str, columns: &[&str]) -> SqlResult<Vec<bool>> {
     let expr = crate::parse::expression(expression)?;
-    Ok(any_expression(&expr, |it| match it {
-        Expr::Identifier(it) => ident(it).eq_ignore_ascii_case(column),
-        Expr::CompoundIdentifier(parts) => {
-            parts.last().is_some_and(|it| ident(it).eq_ignore_ascii_case(column))
+    let mut named = vec![false; columns.len()];
+    any_expression(&expr, |it| {
+        let name = match it {
+            Expr::Identifier(it) => Some(it),
+            Expr::CompoundIdentifier(parts) => parts.last(),
+            _ => None,
+        };
+        if let Some(name) = name.map(ident) {
+            for (named, column) in named.iter_mut().zip(columns) {
+                *named |= name.eq_ignore_ascii_case(column);
+            }
         }
-        _ => false,
-    }))
+        false
+    });
+    Ok(named)
 }
 
 /// The expression with another name for a column.

@@ -54,10 +54,8 @@ pub struct KeyDefinition {
 /// CHECK of CREATE TABLE.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CheckDefinition {
-    /// The name of the constraint, made from the table's and the column's when not given.
+    /// The name of the constraint, made from the table's and that of the only column in it when not given.
     pub name: Option<String>,
-    /// The column that it stands behind.
-    pub column: Option<String>,
     /// The condition.
     pub condition: String,
 }

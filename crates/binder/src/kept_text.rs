@@ -20,7 +20,7 @@ pub fn with_types_found(
 ) -> SqlResult<String> {
     let mut is_changed = false;
     let find = |_: &ast::DataType, name: &str| {
-        let (schema, bare) = names::said(name).ok()?;
+        let (schema, bare) = names::said(name, "").ok()?;
         find(schema.as_deref(), &bare)
     };
     let changed = KeptText::Expression(expression).visit(&mut |it| {

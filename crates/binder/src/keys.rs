@@ -47,8 +47,8 @@ fn of_column(
         }
         ast::ColumnOption::Check(check) => {
             let name = name.or(check.name.as_ref().map(ident));
-            let (column, condition) = (Some(own), crate::written::written(&*check.expr));
-            all.checks.push(CheckDefinition { name, column, condition });
+            let condition = crate::written::written(&*check.expr);
+            all.checks.push(CheckDefinition { name, condition });
             return Ok(());
         }
         ast::ColumnOption::ForeignKey(key) => {
@@ -79,7 +79,7 @@ pub(crate) fn of_table(constraint: &TableConstraint, all: &mut Constraints) -> S
         TableConstraint::Check(it) => {
             let name = it.name.as_ref().map(ident);
             let condition = crate::written::written(&*it.expr);
-            all.checks.push(CheckDefinition { name, column: None, condition });
+            all.checks.push(CheckDefinition { name, condition });
             return Ok(());
         }
         TableConstraint::ForeignKey(it) => {

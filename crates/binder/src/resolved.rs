@@ -3,7 +3,7 @@
 //! Key decision: a query that is kept is written with all names resolved ([`crate::view_text`]), and only binding knows what they
 //! mean. So binding notes it beside the tree, which does not move meanwhile.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use plan::relation::{Attr, AttrSet};
 use types::UsedRelation;
@@ -17,6 +17,8 @@ pub(crate) struct Resolved {
     pub(crate) columns: HashMap<usize, String>,
     /// The columns by which NATURAL joins.
     pub(crate) natural: HashMap<usize, Vec<String>>,
+    /// The parts of columns' names that are the database's.
+    pub(crate) databases: HashSet<usize>,
     /// The schemas of relations of the catalog.
     pub(crate) relations: HashMap<usize, String>,
     /// The full names of types that users made.

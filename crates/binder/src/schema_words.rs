@@ -105,7 +105,7 @@ pub(crate) fn with_elements(schema: Statement, mut all: Vec<Statement>) -> SqlRe
             return Err(SqlError::new(SqlState::SYNTAX, message));
         };
         if let Some(said) = made
-            && let (Some(other), _) = names::said(said)?
+            && let (Some(other), _) = names::said(said, "")?
             && other != name
         {
             let message = format!(

@@ -47,17 +47,7 @@ pub fn relation_in(text: &str) -> SqlResult<(Option<String>, String)> {
             None => return Err(wrong()),
         }
     }
-    let name = parts.pop().ok_or_else(wrong)?;
-    match parts.len() {
-        0 | 1 => Ok((parts.pop(), name)),
-        2 => Err(SqlError::unsupported(format!(
-            "cross-database references are not implemented: {text}"
-        ))),
-        _ => {
-            let message = format!("improper qualified name (too many dotted names): {text}");
-            Err(SqlError::new(SqlState::SYNTAX, message))
-        }
-    }
+    names::within(parts, text, "")
 }
 
 /// A name as [`relation_in`] reads it back.

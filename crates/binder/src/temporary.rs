@@ -22,7 +22,7 @@ pub(crate) fn within(said: String, is_temporary: bool) -> SqlResult<String> {
     if !is_temporary {
         return Ok(said);
     }
-    match names::said(&said)? {
+    match names::said(&said, "")? {
         (None, name) => Ok(names::written(&[TEMPORARY, &name])),
         (Some(schema), _) if schema == TEMPORARY => Ok(said),
         (Some(_), _) => {

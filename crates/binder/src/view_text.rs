@@ -108,6 +108,11 @@ impl Editor for Resolve<'_> {
         if let Some(said) = type_said(expr) {
             put_full(said, &|node, _| self.0.types.get(&place(node)).cloned());
         }
+        if let ast::Expr::CompoundIdentifier(parts) = expr
+            && parts.first().is_some_and(|it| self.0.databases.contains(&place(it)))
+        {
+            parts.remove(0);
+        }
         if let ast::Expr::Identifier(name) = expr
             && let Some(relation) = self.0.columns.get(&place(name))
         {

@@ -182,7 +182,7 @@ impl Session {
 
 /// The name of a new index, which lies in the schema of its table. Errors: 42601 where another is said.
 fn own_name(said: &str) -> SqlResult<String> {
-    match names::said(said)? {
+    match names::said(said, "")? {
         (None, name) => Ok(name),
         (Some(_), name) => {
             let message = format!("the name of the index \"{name}\" has a schema before it");

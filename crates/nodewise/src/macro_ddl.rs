@@ -110,7 +110,7 @@ impl Session {
     /// The columns of the rows that a type has; `None` of one that has none.
     fn row_columns(&self, said: &str) -> SqlResult<Option<Vec<(String, DataType)>>> {
         // A type that is built in comes before all others.
-        if binder::named_type(said).is_ok() || names::said(said).is_err() {
+        if binder::named_type(said).is_ok() || self.name_said(said).is_err() {
             return Ok(None);
         }
         let snapshot = self.snapshot();

@@ -116,6 +116,11 @@ impl Session {
         self.name_among(&snapshot, said, if_exists, &|it| self.table_of_index(it).is_some())
     }
 
+    /// The schema, if one is said, and the name in it ([`names::said`]).
+    pub(crate) fn name_said(&self, said: &str) -> SqlResult<(Option<String>, String)> {
+        names::said(said, &self.client.database)
+    }
+
     fn name_among(
         &self,
         snapshot: &CatalogSnapshot,
@@ -123,7 +128,7 @@ impl Session {
         if_exists: bool,
         is_there: &dyn Fn(&str) -> bool,
     ) -> SqlResult<String> {
-        let (schema, name) = names::said(said)?;
+        let (schema, name) = self.name_said(said)?;
         let path = self.search_path(snapshot);
         let found = self.find_name(&path, (schema.as_deref(), &name), is_there);
         if let Some(found) = found.name {
@@ -156,7 +161,7 @@ impl Session {
     ///
     /// Errors: 3F000 where there is no schema for it, 42501 in one of the system's.
     pub(crate) fn new_name(&self, said: &str) -> SqlResult<String> {
-        let (schema, name) = names::said(said)?;
+        let (schema, name) = self.name_said(said)?;
         let snapshot = self.snapshot();
         let schema = match schema {
             Some(schema) if schema == OWN_TEMPORARY || schema == self.temporary_schema() => {
@@ -185,7 +190,7 @@ impl Session {
 
     /// The name that a relation is to have instead: one without a schema stays in that of the relation.
     pub(crate) fn other_name(&self, of: &str, said: &str) -> SqlResult<String> {
-        match names::said(said)? {
+        match self.name_said(said)? {
             (None, name) => Ok(names::joined(&names::schema_of(of), &name)),
             (Some(_), _) if names::is_temporary(of) => {
                 Err(SqlError::unsupported("cannot move objects into or out of temporary schemas"))

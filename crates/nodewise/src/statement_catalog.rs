@@ -305,6 +305,10 @@ impl CatalogView for StatementCatalog<'_> {
         self.sequence_table(&found).map(|it| Arc::new(it.info()))
     }
 
+    fn database(&self) -> &str {
+        &self.session.client.database
+    }
+
     fn has_macros(&self) -> bool {
         self.snapshot.macros().next().is_some()
     }

@@ -205,7 +205,7 @@ impl Session {
     /// The sequence of an identity stands in the schema of its table, unless it says another.
     fn name_identity(&self, table: &str, options: &mut SequenceOptions) -> SqlResult<()> {
         if let Some(name) = &mut options.name {
-            *name = match names::said(name)? {
+            *name = match self.name_said(name)? {
                 (None, bare) => names::joined(&names::schema_of(table), &bare),
                 (Some(_), _) => self.new_name(name)?,
             };
@@ -226,7 +226,7 @@ impl Session {
             check.condition = self.with_types(&check.condition)?;
         }
         for reference in &mut constraints.references {
-            let (schema, name) = names::said(&reference.parent)?;
+            let (schema, name) = self.name_said(&reference.parent)?;
             let snapshot = self.snapshot();
             let path = self.search_path(&snapshot);
             let is_there = |it: &str| it.eq_ignore_ascii_case(own) || snapshot.get(it).is_some();

@@ -388,6 +388,10 @@ pub trait CatalogView: Send + Sync {
     fn view(&self, _schema: Option<&str>, _name: &str) -> Option<Arc<ViewDefinition>> {
         None
     }
+    /// The name of the database, which may stand before a schema; empty where none is known.
+    fn database(&self) -> &str {
+        ""
+    }
     /// The names of all tables, for suggestions.
     fn table_names(&self) -> Vec<String>;
     /// The type that users made under a name, found as [`CatalogView::table`] finds tables.

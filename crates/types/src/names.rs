@@ -108,21 +108,32 @@ fn parts(text: &str) -> Vec<String> {
     }
 }
 
-/// The schema, if one is said, and the name in it, of what a statement says.
+/// The schema, if one is said, and the name in it, of what a statement says in a database, whose own name may stand before.
 ///
-/// Errors: 0A000 and 42601 where it has more parts.
-pub fn said(text: &str) -> SqlResult<(Option<String>, String)> {
-    let mut parts = parts(text);
-    let name = parts.pop().unwrap_or_default();
-    match parts.len() {
-        0 | 1 => Ok((parts.pop(), name)),
-        2 => Err(SqlError::unsupported(format!(
+/// Errors: 0A000 where that of another does, or where no database is known (its name is empty); 42601 of more parts.
+pub fn said(text: &str, database: &str) -> SqlResult<(Option<String>, String)> {
+    within(parts(text), text, database)
+}
+
+/// [`said`] of parts; `text` is for errors.
+pub fn within<T: AsRef<str>>(
+    mut parts: Vec<T>,
+    text: &str,
+    database: &str,
+) -> SqlResult<(Option<T>, T)> {
+    let too_many = || {
+        let message = format!("improper qualified name (too many dotted names): {text}");
+        SqlError::new(SqlState::SYNTAX, message)
+    };
+    let name = parts.pop().ok_or_else(too_many)?;
+    let schema = parts.pop();
+    match &parts[..] {
+        [] => Ok((schema, name)),
+        [own] if own.as_ref() == database && !database.is_empty() => Ok((schema, name)),
+        [_] => Err(SqlError::unsupported(format!(
             "cross-database references are not implemented: {text}"
         ))),
-        _ => {
-            let message = format!("improper qualified name (too many dotted names): {text}");
-            Err(SqlError::new(SqlState::SYNTAX, message))
-        }
+        _ => Err(too_many()),
     }
 }
 
@@ -185,9 +196,11 @@ mod tests {
             assert_eq!(split(full), (schema.to_owned(), name.to_owned()));
         }
         assert_eq!(written(&["public", "t"]), "public.t");
-        assert_eq!(said("public.t").unwrap(), (Some("public".to_owned()), "t".to_owned()));
-        assert_eq!(said("t").unwrap(), (None, "t".to_owned()));
-        assert_eq!(said("a.b.c").unwrap_err().state.0, "0A000");
+        assert_eq!(said("public.t", "own").unwrap(), (Some("public".to_owned()), "t".to_owned()));
+        assert_eq!(said("own.public.t", "own").unwrap(), said("public.t", "own").unwrap());
+        assert_eq!(said(".public.t", "").unwrap_err().state.0, "0A000");
+        assert_eq!(said("t", "own").unwrap(), (None, "t".to_owned()));
+        assert_eq!(said("a.b.c", "own").unwrap_err().state.0, "0A000");
         assert!(is_temporary("pg_temp_3.t") && !is_temporary("pg_temp_3") && !is_temporary("t"));
     }
 }

@@ -247,12 +247,7 @@ impl<'a> Binder<'a> {
             let message = format!("{what} \"{}\" cannot be changed", name(named));
             Err(at(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message), named))
         };
-        let parts: Option<Vec<_>> = named.0.iter().map(|it| it.as_ident()).collect();
-        let (schema, table) = match parts.as_deref() {
-            Some([table]) => (None, *table),
-            Some([schema, table]) => (Some(ident(schema)), *table),
-            _ => return Err(unsupported("a table name of more than two parts", named)),
-        };
+        let (schema, table) = self.relation_said(named)?;
         if table.quote_style == Some('\'') {
             return refused("the file");
         }

@@ -44,7 +44,7 @@ impl<'a> Binder<'a> {
         data_type: &ast::DataType,
     ) -> SqlResult<Option<Arc<UserType>>> {
         let Some(name) = crate::data_types::user_type(data_type) else { return Ok(None) };
-        let (schema, bare) = names::said(&name)?;
+        let (schema, bare) = names::said(&name, self.environment.catalog.database())?;
         let found = self.environment.catalog.user_type(schema.as_deref(), &bare);
         let found = found.filter(|it| it.domain.is_some());
         if let Some(it) = &found {

@@ -192,8 +192,12 @@ impl<'a> Binder<'a> {
         let found = match parts {
             [relation, name] => self.column_of(None, relation, name),
             [schema, relation, name] => self.column_of(Some(schema), relation, name),
+            [database, schema, relation, name] if self.is_own_database(database) => {
+                self.note_database(database);
+                self.column_of(Some(schema), relation, name)
+            }
             _ => {
-                let message = "a name of more than three parts means nothing";
+                let message = "improper qualified name (too many dotted names)";
                 Err(SqlError::new(SqlState::SYNTAX, message))
             }
         };

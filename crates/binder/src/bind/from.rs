@@ -434,14 +434,24 @@ impl<'a> Binder<'a> {
         self.called(name.to_owned(), Answer { rel, columns }, alias)
     }
 
+    /// The schema, if one is said, and the name of a relation in it.
+    pub(super) fn relation_said(
+        &self,
+        name: &'a ObjectName,
+    ) -> SqlResult<(Option<String>, &'a Ident)> {
+        let parts = name.0.iter().map(|it| it.as_ident()).collect::<Option<Vec<_>>>();
+        let parts = parts.ok_or_else(|| unsupported("a call in the name of a table", name))?;
+        let database = self.environment.catalog.database();
+        let said: Vec<String> = parts.iter().map(|it| ident(it)).collect();
+        let (schema, _) =
+            names::within(said, &name.to_string(), database).map_err(|it| at(it, name))?;
+        let own = parts.last().ok_or_else(|| SqlError::internal("a name without parts"))?;
+        Ok((schema, own))
+    }
+
     /// A table or a WITH query.
     fn named(&mut self, name: &'a ObjectName, alias: Option<&'a TableAlias>) -> SqlResult<Source> {
-        let parts = name.0.iter().map(|it| it.as_ident()).collect::<Option<Vec<_>>>();
-        let (schema, table) = match parts.as_deref() {
-            Some([table]) => (None, *table),
-            Some([schema, table]) => (Some(ident(schema)), *table),
-            _ => return Err(unsupported("a table name of more than two parts", name)),
-        };
+        let (schema, table) = self.relation_said(name)?;
         // Files are named in single quotes.
         let is_file = table.quote_style.is_some_and(|it| it == '\'');
         let key = ident(table);
@@ -469,7 +479,7 @@ impl<'a> Binder<'a> {
         } else {
             frame
         };
-        if !is_file && schema.as_deref().is_none_or(|it| it == "pg_temp") {
+        if !is_file && (name.0.len() > 2 || schema.as_deref().is_none_or(|it| it == "pg_temp")) {
             self.note_schema(name, &frame);
         }
         let (rel, frame) = match alias {

@@ -7,6 +7,7 @@ use types::{DataType, SqlError, SqlResult, names};
 use super::Binder;
 use super::scope::{Frame, Named};
 use crate::resolved::{Qualified, place};
+use crate::syntax::ident;
 
 impl Binder<'_> {
     /// Notes that a column is named.
@@ -32,6 +33,19 @@ impl Binder<'_> {
         }
     }
 
+    /// Whether a name is that of the database.
+    pub(super) fn is_own_database(&self, name: &Ident) -> bool {
+        let own = self.environment.catalog.database();
+        !own.is_empty() && ident(name) == own
+    }
+
+    /// Notes that the first part of a column's name is that of the database.
+    pub(super) fn note_database(&mut self, name: &Ident) {
+        if let Some(resolved) = &mut self.resolved {
+            resolved.databases.insert(place(name));
+        }
+    }
+
     /// Notes the relation of a bare column that a level offers, if that cannot be mistaken for another.
     pub(super) fn note_bare(&mut self, name: &Ident, level: usize, attr: Attr) {
         let Some(resolved) = &mut self.resolved else { return };
@@ -50,7 +64,7 @@ impl Binder<'_> {
             return crate::data_types::data_type(node);
         }
         let find = |name: &str| -> SqlResult<_> {
-            let (schema, bare) = names::said(name)?;
+            let (schema, bare) = names::said(name, self.environment.catalog.database())?;
             Ok(self.environment.catalog.user_type(schema.as_deref(), &bare))
         };
         if let Some(resolved) = &mut self.resolved {

@@ -429,6 +429,9 @@ impl<'a> Binder<'a> {
         let (schema, table) = match parts.as_deref() {
             Some([table]) => (None, *table),
             Some([schema, table]) => (Some(*schema), *table),
+            Some([database, schema, table]) if self.is_own_database(database) => {
+                (Some(*schema), *table)
+            }
             _ => return Err(unsupported("a name of more than two parts", name)),
         };
         let frames = self.levels.iter().rev().map(|it| &it.frame);
