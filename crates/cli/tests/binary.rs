@@ -199,7 +199,7 @@ fn a_table_is_described() {
     let script = "CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT, CHECK (a > 0));\n\\d t\n\\di t\n\\df substr\n\\d u\n";
     let output = nodewise_with(script, &[]);
     let text = stdout(&output);
-    for part in ["not null", "Indexes:\n    t_pkey", "t_check CHECK (a > 0)", "substring"] {
+    for part in ["not null", "Indexes:\n    t_pkey", "t_a_check CHECK (a > 0)", "substring"] {
         assert!(text.contains(part), "{part}: {text}{}", stderr(&output));
     }
     assert!(stderr(&output).contains("there is no table u"), "{}", stderr(&output));

@@ -1,5 +1,6 @@
 //! Constraints of CREATE TABLE, and what ALTER TABLE changes of what a table asks of its rows.
 
+use binder::column_names::which_named;
 pub(crate) use binder::quoted_name as quoted;
 use binder::{
     CheckDefinition, Constraints, IdentityChange, KeyDefinition, Numbering, RuleChange,
@@ -7,7 +8,7 @@ use binder::{
 };
 use stdx::sync::Arc;
 use storage::{IndexKind, Rules, Table, TableIndex};
-use types::{CheckRule, Identity, SqlError, SqlResult, SqlState, names};
+use types::{CheckRule, ColumnId, Identity, SqlError, SqlResult, SqlState, names};
 
 use crate::index_ddl::{column_of, key_column_of};
 use crate::sequence_ddl::no_number_type;
@@ -241,15 +242,29 @@ fn set_default(
 }
 
 fn add_check(table: &Table, rules: &mut Rules, check: &CheckDefinition) -> SqlResult<()> {
-    let CheckDefinition { name, column, condition } = check;
+    let CheckDefinition { name, condition } = check;
     check_free(table, rules, name.as_deref())?;
-    let name = name.clone().unwrap_or_else(|| {
-        let column = column.as_ref().map_or_else(String::new, |it| format!("_{it}"));
-        free_name(rules, &format!("{}{column}_check", names::bare(&table.name)))
-    });
+    let name = match name {
+        Some(name) => name.clone(),
+        None => {
+            // Wherever it stands: the one column that it is about has its part in the name.
+            let column = match columns_named(table, condition)?[..] {
+                [column] => format!("_{}", table.column(column).name),
+                _ => String::new(),
+            };
+            free_name(rules, &format!("{}{column}_check", names::bare(&table.name)))
+        }
+    };
     let rule = CheckRule { name: name.into(), condition: condition.as_str().into() };
     Arc::make_mut(&mut rules.rows).checks.push(rule);
     Ok(())
+}
+
+/// The columns that the condition of a CHECK names, in the order of the table.
+pub(crate) fn columns_named(table: &Table, condition: &str) -> SqlResult<Vec<ColumnId>> {
+    let names: Vec<&str> = table.columns.iter().map(|it| it.name.as_str()).collect();
+    let named = which_named(condition, &names)?;
+    Ok((0..).map(ColumnId).zip(named).filter(|it| it.1).map(|it| it.0).collect())
 }
 
 /// Refuses a name that a constraint of the table has.

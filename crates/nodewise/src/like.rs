@@ -154,7 +154,7 @@ impl Session {
                     &names::bare(&table.name),
                     &names::bare(&new.name),
                 )?;
-                new.constraints.checks.push(CheckDefinition { name, column: None, condition });
+                new.constraints.checks.push(CheckDefinition { name, condition });
             }
         }
         Ok(())

@@ -13,6 +13,7 @@ use super::oids;
 use super::relations::{all, full_name, index_oid, numbers, quoted};
 use super::shared::{none, number};
 use crate::Session;
+use crate::constraints::columns_named;
 use crate::index_text::nulls_clause;
 use crate::pg_types::made_type;
 use crate::views::ViewBuilder;
@@ -34,6 +35,8 @@ struct Constraint {
     deferral: Deferral,
     /// Of a foreign key.
     rule: Option<ForeignKey>,
+    /// Of a CHECK, whose columns are those that it names.
+    condition: Option<Arc<str>>,
 }
 
 /// The letter of an action.
@@ -66,6 +69,7 @@ fn constraints_of(table: &Table, tables: &HashMap<&str, &Arc<Table>>) -> Vec<Con
             index: Some(index_oid(table.id, it)),
             parent: None,
             rule: None,
+            condition: None,
             definition: format!(
                 "{words}{} ({}){}",
                 nulls_clause(it),
@@ -84,10 +88,31 @@ fn constraints_of(table: &Table, tables: &HashMap<&str, &Arc<Table>>) -> Vec<Con
         parent: None,
         deferral: Deferral::None,
         rule: None,
+        condition: Some(it.condition.clone()),
         definition: format!("CHECK ({})", it.condition),
     });
     let references = rules.references.iter().map(|it| reference(table, it, tables));
     keys.chain(checks).chain(references).collect()
+}
+
+/// Tables by their names.
+pub(super) fn by_name(tables: &[Arc<Table>]) -> HashMap<&str, &Arc<Table>> {
+    tables.iter().map(|it| (it.name.as_str(), it)).collect()
+}
+
+/// The columns of its parent that a rule refers to.
+pub(super) fn referred(rule: &ForeignKey, parent: &Table) -> Vec<ColumnId> {
+    let place = |name: &Arc<str>| parent.columns.iter().position(|it| *it.name == **name);
+    rule.parent_columns.iter().filter_map(place).map(|it| ColumnId(it as u16)).collect()
+}
+
+/// The key of some columns that rules which refer to them rest on.
+pub(super) fn parent_key<'t>(parent: &'t Table, columns: &[ColumnId]) -> Option<&'t TableIndex> {
+    parent.rules().indexes.iter().find(|it| {
+        it.kind.is_constraint()
+            && it.columns.len() == columns.len()
+            && it.columns.iter().all(|column| columns.contains(column))
+    })
 }
 
 /// A rule that refers to another table, with the key there that it rests on.
@@ -95,17 +120,8 @@ fn reference(table: &Table, rule: &ForeignKey, tables: &HashMap<&str, &Arc<Table
     let ForeignKey { name, columns, parent, parent_columns, on_delete, on_update, .. } = rule;
     let (mut found, mut index) = (None, None);
     if let Some(parent) = tables.get(&**parent) {
-        let schema = parent.schema();
-        let place = |name: &Arc<str>| schema.iter().position(|it| *it.name == **name);
-        let referred = parent_columns.iter().filter_map(place).map(|it| ColumnId(it as u16));
-        let referred: Vec<ColumnId> = referred.collect();
-        let is_key = |it: &&TableIndex| {
-            it.kind.is_constraint()
-                && it.columns.len() == referred.len()
-                && it.columns.iter().all(|column| referred.contains(column))
-        };
-        let key = parent.rules().indexes.iter().find(is_key);
-        index = key.map(|it| index_oid(parent.id, it));
+        let referred = referred(rule, parent);
+        index = parent_key(parent, &referred).map(|it| index_oid(parent.id, it));
         found = Some((oids::table(parent.id), referred, letter(*on_update), letter(*on_delete)));
     }
     let parent_names: Vec<String> = parent_columns.iter().map(|it| quoted(it)).collect();
@@ -132,6 +148,7 @@ fn reference(table: &Table, rule: &ForeignKey, tables: &HashMap<&str, &Arc<Table
         definition,
         deferral: rule.deferral,
         rule: Some(rule.clone()),
+        condition: None,
     }
 }
 
@@ -168,7 +185,7 @@ const CONSTRAINT_COLUMNS: [(&str, char); 26] = [
 pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&CONSTRAINT_COLUMNS);
     let tables = all(session);
-    let by_name = tables.iter().map(|it| (it.name.as_str(), it)).collect();
+    let by_name = by_name(&tables);
     for table in &tables {
         for it in constraints_of(table, &by_name) {
             let array = |columns: &[ColumnId]| {
@@ -178,6 +195,10 @@ pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
             let (parent, keys, on_update, on_delete) =
                 it.parent.clone().unwrap_or((0, Vec::new(), " ", " "));
             let deferral = it.deferral;
+            let columns = match &it.condition {
+                Some(condition) => columns_named(table, condition)?,
+                None => it.columns,
+            };
             view.row([
                 number(it.oid),
                 it.name.into(),
@@ -198,7 +219,7 @@ pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
                 true.into(),
                 number(0),
                 true.into(),
-                array(&it.columns)?.into(),
+                array(&columns)?.into(),
                 array(&keys)?.into(),
                 none(),
                 false.into(),
@@ -259,7 +280,7 @@ fn domain_check_oid(domain: &str, name: &str) -> i64 {
 /// The definitions of constraints by their numbers.
 pub(super) fn constraint_definitions(session: &Session) -> Vec<(i64, String)> {
     let tables = all(session);
-    let by_name = tables.iter().map(|it| (it.name.as_str(), it)).collect();
+    let by_name = by_name(&tables);
     let each = tables.iter().flat_map(|it| constraints_of(it, &by_name));
     let of_domains = domain_checks(session).into_iter().map(|(own, it)| {
         let open = if it.is_validated { "" } else { " NOT VALID" };

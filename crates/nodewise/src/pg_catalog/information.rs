@@ -1,33 +1,33 @@
-//! The views of `information_schema`.
+//! The views of `information_schema`: schemas, relations and sequences. Columns and constraints have files of their own.
 
-use ::types::{
-    CheckOption, CheckRule, Deferral, DomainColumn, FieldsColumn, ObjectKind, SqlResult,
-    ViewDefinition, names,
-};
+use ::types::numeric::errors::type_name;
+use ::types::{CheckOption, ObjectKind, SqlResult, names};
 use arrow_array::RecordBatch;
 use binder::bind::changeable_columns;
-use stdx::sync::Arc;
-use storage::{ColumnSchema, IndexKind};
 
 use super::owners::Shown;
-use super::shared::{none, number, schemas};
-use super::standard_types::{catalog, digits, said_type, sizes, udt};
-use super::types::TYPES;
+use super::shared::{none, schemas};
+use super::standard_types::{catalog, digits, radix};
+use super::{information_columns, information_constraints};
 use crate::Session;
-use crate::pg_types::{element_of, wire_type};
 use crate::views::{Cell, ViewBuilder};
 
-pub(super) const NAMES: [&str; 14] = [
+pub(super) const NAMES: [&str; 19] = [
     "applicable_roles",
+    "check_constraints",
     "column_privileges",
     "columns",
+    "constraint_column_usage",
+    "constraint_table_usage",
     "domain_constraints",
     "domains",
     "enabled_roles",
     "key_column_usage",
+    "referential_constraints",
     "role_column_grants",
     "role_table_grants",
     "schemata",
+    "sequences",
     "table_constraints",
     "table_privileges",
     "tables",
@@ -37,16 +37,21 @@ pub(super) const NAMES: [&str; 14] = [
 pub(super) fn rows_of(name: &str, session: &Session) -> Option<SqlResult<RecordBatch>> {
     Some(match name {
         "applicable_roles" => super::roles::applicable_roles(session),
+        "check_constraints" => information_constraints::checks(session),
         "column_privileges" => super::roles::column_privileges(session, false),
-        "columns" => columns(session),
+        "columns" => information_columns::columns(session),
+        "constraint_column_usage" => information_constraints::columns_used(session),
+        "constraint_table_usage" => information_constraints::tables_used(session),
         "domain_constraints" => super::domains::constraints(session),
         "domains" => super::domains::domains(session),
         "enabled_roles" => super::roles::enabled_roles(session),
-        "key_column_usage" => key_columns(session),
+        "key_column_usage" => information_constraints::key_columns(session),
+        "referential_constraints" => information_constraints::references(session),
         "role_column_grants" => super::roles::column_privileges(session, true),
         "role_table_grants" => super::roles::table_privileges(session, true),
         "schemata" => schemata(session),
-        "table_constraints" => constraints(session),
+        "sequences" => sequences(session),
+        "table_constraints" => information_constraints::constraints(session),
         "table_privileges" => super::roles::table_privileges(session, false),
         "tables" => tables(session),
         "views" => views(session),
@@ -130,213 +135,48 @@ fn views(session: &Session) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
-/// The columns of `columns`.
-const COLUMNS: [(&str, char); 24] = [
-    ("table_catalog", 't'),
-    ("table_schema", 't'),
-    ("table_name", 't'),
-    ("column_name", 't'),
-    ("ordinal_position", 'i'),
-    ("column_default", 't'),
-    ("is_nullable", 't'),
-    ("data_type", 't'),
-    ("character_maximum_length", 'i'),
-    ("numeric_precision", 'i'),
-    ("numeric_scale", 'i'),
-    ("datetime_precision", 'i'),
-    ("interval_type", 't'),
-    ("interval_precision", 'i'),
-    ("domain_catalog", 't'),
-    ("domain_schema", 't'),
-    ("domain_name", 't'),
-    ("udt_catalog", 't'),
-    ("udt_schema", 't'),
-    ("udt_name", 't'),
-    ("is_identity", 't'),
-    ("is_generated", 't'),
-    ("generation_expression", 't'),
-    ("is_updatable", 't'),
-];
-
-fn columns(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&COLUMNS);
-    for it in listed(session) {
-        let Listed { relation, columns, defaults, generated, domains, fields, is_updatable } = it;
-        for (place, column) in shown(&columns) {
-            let of = i64::from(wire_type(column.data_type).oid);
-            let element = element_of(of as u32).map_or(of, i64::from);
-            let known = TYPES.iter().find(|it| it.oid == element);
-            let (length, moment) = sizes(column.data_type);
-            let kept = fields.iter().find(|it| it.column.index() == place).map(|it| it.fields);
-            let (precision, scale) = match kept.and_then(|it| it.number) {
-                Some(it) => (Some(it.precision.into()), Some(it.scale.into())),
-                None => digits(column.data_type),
-            };
-            let moment = kept.and_then(|it| it.digits).map(i64::from).or(moment);
-            let range = kept.filter(|it| it.range.is_some());
-            let range = range.map(|it| it.suffix().trim_start().to_uppercase());
-            let default = defaults.get(place).cloned().flatten().map(|it| it.to_string());
-            let (udt_schema, udt_name) = udt(column.data_type, known.map_or("", |it| it.name));
-            let domain = domains.iter().find(|it| it.column.index() == place);
-            let domain = domain.map(|it| &*it.domain);
-            let is_made = generated.contains(&place);
-            let (default, expression) = if is_made { (None, default) } else { (default, None) };
-            view.row([
-                catalog(session),
-                names::schema_of(&relation).into(),
-                names::bare(&relation).into(),
-                column.name.as_str().into(),
-                number(place as i64 + 1),
-                default.into(),
-                if column.nullable { "YES".into() } else { "NO".into() },
-                said_type(column.data_type, known.map_or("", |it| it.sql)).into(),
-                Cell::Integer(length),
-                Cell::Integer(precision),
-                Cell::Integer(scale),
-                Cell::Integer(moment),
-                range.into(),
-                Cell::Integer(None),
-                if domain.is_some() { catalog(session) } else { none() },
-                domain.map(names::schema_of).into(),
-                domain.map(names::bare).into(),
-                catalog(session),
-                udt_schema.into(),
-                udt_name.into(),
-                "NO".into(),
-                if is_made { "ALWAYS" } else { "NEVER" }.into(),
-                expression.into(),
-                said(is_updatable.get(place).copied().unwrap_or_default()),
-            ]);
-        }
-    }
-    view.finish()
-}
-
-/// A relation with its columns.
-struct Listed {
-    relation: String,
-    columns: Vec<ColumnSchema>,
-    defaults: Vec<Option<Arc<str>>>,
-    /// The places of those that are generated of others.
-    generated: Vec<usize>,
-    domains: Vec<DomainColumn>,
-    fields: Vec<FieldsColumn>,
-    /// By column.
-    is_updatable: Vec<bool>,
-}
-
 /// A truth as the standard has it.
-fn said(truth: bool) -> Cell {
+pub(super) fn said(truth: bool) -> Cell {
     if truth { "YES".into() } else { "NO".into() }
 }
 
-/// The columns that people see, with their places.
-fn shown(columns: &[ColumnSchema]) -> impl Iterator<Item = (usize, &ColumnSchema)> {
-    columns.iter().enumerate().filter(|it| !names::is_hidden(&it.1.name))
-}
-
-/// All tables and views with their columns.
-fn listed(session: &Session) -> Vec<Listed> {
-    let snapshot = session.snapshot();
-    let tables = super::relations::all(session).into_iter().map(|it| Listed {
-        relation: it.name.clone(),
-        columns: it.schema(),
-        defaults: it.rules().rows.defaults.clone(),
-        generated: it.rules().rows.generated.iter().map(|it| it.column.index()).collect(),
-        domains: it.rules().rows.domains.clone(),
-        fields: it.rules().rows.fields.clone(),
-        is_updatable: vec![true; it.columns.len()],
-    });
-    let columns = |it: &ViewDefinition| {
-        it.columns.iter().map(|it| ColumnSchema::new(&it.0, it.1, true)).collect()
-    };
-    let views = snapshot.views().into_iter().filter(|it| it.materialized.is_none());
-    let views = views.map(|it| Listed {
-        relation: it.name.clone(),
-        columns: columns(&it),
-        defaults: Vec::new(),
-        generated: Vec::new(),
-        domains: Vec::new(),
-        fields: Vec::new(),
-        is_updatable: changeable_columns(&it.name, &*snapshot).unwrap_or_default(),
-    });
-    tables.chain(views).collect()
-}
-
-fn constraints(session: &Session) -> SqlResult<RecordBatch> {
+/// The sequences that are no identity's. Numbers stand as texts, as the standard wants.
+fn sequences(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("constraint_catalog", 't'),
-        ("constraint_schema", 't'),
-        ("constraint_name", 't'),
-        ("table_catalog", 't'),
-        ("table_schema", 't'),
-        ("table_name", 't'),
-        ("constraint_type", 't'),
-        ("is_deferrable", 't'),
-        ("initially_deferred", 't'),
-        ("enforced", 't'),
+        ("sequence_catalog", 't'),
+        ("sequence_schema", 't'),
+        ("sequence_name", 't'),
+        ("data_type", 't'),
+        ("numeric_precision", 'i'),
+        ("numeric_precision_radix", 'i'),
+        ("numeric_scale", 'i'),
+        ("start_value", 't'),
+        ("minimum_value", 't'),
+        ("maximum_value", 't'),
+        ("increment", 't'),
+        ("cycle_option", 't'),
     ]);
-    for table in super::relations::all(session) {
-        let rules = table.rules();
-        let keys = rules.indexes.iter().filter(|it| it.kind.is_constraint()).map(|it| {
-            let primary = it.kind == IndexKind::PrimaryKey;
-            (it.name.to_string(), if primary { "PRIMARY KEY" } else { "UNIQUE" }, it.deferral)
-        });
-        let check = |it: &CheckRule| (it.name.to_string(), "CHECK", Deferral::None);
-        let checks = rules.rows.checks.iter().map(check);
-        let references = rules.references.iter();
-        let references = references.map(|it| (it.name.to_string(), "FOREIGN KEY", it.deferral));
-        for (name, kind, deferral) in keys.chain(checks).chain(references) {
-            view.row([
-                catalog(session),
-                names::schema_of(&table.name).into(),
-                name.into(),
-                catalog(session),
-                names::schema_of(&table.name).into(),
-                names::bare(&table.name).into(),
-                kind.into(),
-                if deferral == Deferral::None { "NO" } else { "YES" }.into(),
-                if deferral == Deferral::Deferred { "YES" } else { "NO" }.into(),
-                "YES".into(),
-            ]);
+    for sequence in session.snapshot().sequences() {
+        if sequence.owner.as_ref().is_some_and(|it| it.is_identity) {
+            continue;
         }
-    }
-    view.finish()
-}
-
-fn key_columns(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("constraint_catalog", 't'),
-        ("constraint_schema", 't'),
-        ("constraint_name", 't'),
-        ("table_catalog", 't'),
-        ("table_schema", 't'),
-        ("table_name", 't'),
-        ("column_name", 't'),
-        ("ordinal_position", 'i'),
-        ("position_in_unique_constraint", 'i'),
-    ]);
-    for table in super::relations::all(session) {
-        let rules = table.rules();
-        let keys = rules.indexes.iter().filter(|it| it.kind.is_constraint());
-        let keys = keys.map(|it| (&it.name, &it.columns[..], false));
-        let references = rules.references.iter().map(|it| (&it.name, &it.columns[..], true));
-        for (name, columns, refers) in keys.chain(references) {
-            for (place, column) in columns.iter().enumerate() {
-                let place = place as i64 + 1;
-                view.row([
-                    catalog(session),
-                    names::schema_of(&table.name).into(),
-                    name.to_string().into(),
-                    catalog(session),
-                    names::schema_of(&table.name).into(),
-                    names::bare(&table.name).into(),
-                    table.column(*column).name.as_str().into(),
-                    number(place),
-                    Cell::Integer(refers.then_some(place)),
-                ]);
-            }
-        }
+        let of = &sequence.definition;
+        let (schema, name) = names::split(&sequence.name);
+        let (precision, scale) = digits(of.data_type);
+        view.row([
+            catalog(session),
+            schema.into(),
+            name.into(),
+            type_name(of.data_type).into(),
+            Cell::Integer(precision),
+            Cell::Integer(radix(of.data_type)),
+            Cell::Integer(scale),
+            of.start.to_string().into(),
+            of.min.to_string().into(),
+            of.max.to_string().into(),
+            of.increment.to_string().into(),
+            said(of.cycles),
+        ]);
     }
     view.finish()
 }

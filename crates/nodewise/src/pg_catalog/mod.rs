@@ -9,11 +9,14 @@
 mod activity;
 mod attributes;
 mod constraints;
+mod dependencies;
 mod descriptions;
 mod domains;
 mod functions;
 mod indexes;
 mod information;
+mod information_columns;
+mod information_constraints;
 mod locks;
 mod made_functions;
 mod nothing;
@@ -43,7 +46,7 @@ pub const CATALOG: &str = names::CATALOG;
 pub const INFORMATION: &str = names::INFORMATION;
 
 /// Views of `pg_catalog` with rows.
-const NAMES: [&str; 34] = [
+const NAMES: [&str; 36] = [
     "pg_am",
     "pg_attrdef",
     "pg_attribute",
@@ -54,6 +57,7 @@ const NAMES: [&str; 34] = [
     "pg_constraint",
     "pg_cursors",
     "pg_database",
+    "pg_depend",
     "pg_description",
     "pg_enum",
     "pg_group",
@@ -66,6 +70,7 @@ const NAMES: [&str; 34] = [
     "pg_opclass",
     "pg_prepared_statements",
     "pg_proc",
+    "pg_rewrite",
     "pg_roles",
     "pg_sequence",
     "pg_sequences",
@@ -132,6 +137,8 @@ pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<
         "pg_prepared_statements" => activity::prepared_statements(session),
         "pg_stat_activity" => activity::activity(session),
         "pg_database" => shared::databases(session),
+        "pg_depend" => dependencies::dependencies(session),
+        "pg_rewrite" => dependencies::rules(session),
         "pg_description" => descriptions::descriptions(session, number_of_view),
         "pg_index" => indexes::indexes(session),
         "pg_indexes" => indexes::by_name(session),
@@ -163,9 +170,18 @@ pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<
     })
 }
 
+/// The views of the system: their numbers, schemas and names.
+fn numbered_views() -> impl Iterator<Item = (i64, &'static str, &'static str)> {
+    // Those of the catalog are fewer than 500.
+    [(0, CATALOG), (500, INFORMATION)].into_iter().flat_map(|(first, schema)| {
+        let views = names(schema).into_iter().enumerate();
+        views.map(move |(place, name)| (oids::view(first + place), schema, name))
+    })
+}
+
 /// The number of a view of `pg_catalog`.
 fn number_of_view(name: &str) -> i64 {
-    names(CATALOG).iter().position(|it| *it == name).map_or(0, oids::view)
+    numbered_views().find(|it| it.1 == CATALOG && it.2 == name).map_or(0, |it| it.0)
 }
 
 /// The views of a schema, in order.

@@ -19,7 +19,6 @@ pub(super) const NOTHING: &[(&str, &str)] = &[
     ),
     ("pg_db_role_setting", "setdatabase:i setrole:i setconfig:a"),
     ("pg_default_acl", "oid:i defaclrole:i defaclnamespace:i defaclobjtype:t defaclacl:a"),
-    ("pg_depend", "classid:i objid:i objsubid:i refclassid:i refobjid:i refobjsubid:i deptype:t"),
     ("pg_event_trigger", "oid:i evtname:t evtevent:t evtowner:i evtfoid:i evtenabled:t evttags:a"),
     (
         "pg_foreign_data_wrapper",
@@ -52,10 +51,6 @@ pub(super) const NOTHING: &[(&str, &str)] = &[
     ),
     ("pg_publication_namespace", "oid:i pnpubid:i pnnspid:i"),
     ("pg_publication_rel", "oid:i prpubid:i prrelid:i prqual:t prattrs:k"),
-    (
-        "pg_rewrite",
-        "oid:i rulename:t ev_class:i ev_type:t ev_enabled:t is_instead:b ev_qual:t ev_action:t",
-    ),
     ("pg_rules", "schemaname:t tablename:t rulename:t definition:t"),
     ("pg_seclabel", "objoid:i classoid:i objsubid:i provider:t label:t"),
     (

@@ -225,7 +225,7 @@ fn class(
         kind.into(),
         number(columns as i64),
         number(rules.map_or(0, |it| it.rows.checks.len()) as i64),
-        is_view.into(),
+        matches!(kind, "v" | "m").into(),
         rules.is_some_and(|it| !it.references.is_empty()).into(),
         false.into(),
         false.into(),
@@ -333,13 +333,22 @@ pub(super) fn names(session: &Session) -> Vec<(i64, String)> {
             false => format!("{}.{}", quoted(&schema), quoted(&name)),
         }
     };
-    numbered(&snapshot).into_iter().map(|(oid, full)| (oid, shown(&full))).collect()
+    let own = numbered(&snapshot).into_iter().map(|(oid, full)| (oid, shown(&full)));
+    // The schema of the catalog is looked through first.
+    let of_system = super::numbered_views().map(|(oid, schema, name)| match schema {
+        names::CATALOG => (oid, name.to_owned()),
+        _ => (oid, format!("{schema}.{name}")),
+    });
+    own.chain(of_system).collect()
 }
 
 /// The names of relations by their numbers: with their schemas, and without where they are found so.
 pub(super) fn all_names(session: &Session) -> Vec<(i64, String)> {
     let mut all = names(session);
     all.extend(numbered(&session.snapshot()).into_iter().map(|(oid, full)| (oid, written(&full))));
+    all.extend(
+        super::numbered_views().map(|(oid, schema, name)| (oid, format!("{schema}.{name}"))),
+    );
     all.sort();
     all.dedup();
     all

@@ -163,11 +163,6 @@ pub(crate) fn relation_number(session: &Session, kind: &str, name: &str) -> Opti
     if let Some(own) = relations::number_of(session, schema.as_deref(), &name) {
         return Some(own);
     }
-    let of_system = [super::CATALOG, super::INFORMATION];
-    let place = |it: &&str| {
-        super::names(it).iter().position(|it| *it == name).map(|place| (it.len(), place))
-    };
-    let wanted = of_system.iter().find(|it| schema.as_deref().unwrap_or(super::CATALOG) == **it)?;
-    place(wanted)
-        .map(|(of, place)| oids::view(if of == super::CATALOG.len() { place } else { 500 + place }))
+    let schema = schema.as_deref().unwrap_or(super::CATALOG);
+    super::numbered_views().find(|it| it.1 == schema && it.2 == name).map(|it| it.0)
 }

@@ -28,6 +28,30 @@ pub(super) fn sizes(of: DataType) -> (Option<i64>, Option<i64>) {
     (length, moment)
 }
 
+/// The bytes that a text of a type has at most.
+pub(super) fn octets(of: DataType) -> Option<i64> {
+    match of {
+        // A character has four at most.
+        DataType::Char(it) | DataType::Varchar(it) => Some(4 * i64::from(it)),
+        DataType::Text => Some(1 << 30),
+        _ => None,
+    }
+}
+
+/// In what the digits of a number are counted ([`digits`]).
+pub(super) fn radix(of: DataType) -> Option<i64> {
+    match of.plain() {
+        DataType::SmallInt
+        | DataType::Integer
+        | DataType::BigInt
+        | DataType::Real
+        | DataType::Double => Some(2),
+        DataType::Decimal { .. } => Some(10),
+        _ if of == DataType::Numeric => Some(10),
+        _ => None,
+    }
+}
+
 /// A type as the standard says it; `known` is its name in SQL as PostgreSQL knows it.
 pub(super) fn said_type(of: DataType, known: &str) -> String {
     match of {

@@ -1,0 +1,186 @@
+//! The view `columns` of `information_schema`.
+
+use ::types::{ColumnId, RowRules, SequenceDefinition, SqlResult, ViewDefinition, names};
+use arrow_array::RecordBatch;
+use binder::bind::changeable_columns;
+use stdx::sync::Arc;
+use storage::ColumnSchema;
+
+use super::attributes::default_of;
+use super::information::said;
+use super::shared::{none, number};
+use super::standard_types::{catalog, digits, octets, radix, said_type, sizes, udt};
+use super::types::TYPES;
+use crate::Session;
+use crate::pg_types::{element_of, wire_type};
+use crate::views::{Cell, ViewBuilder};
+
+/// The columns of `columns`, which are those of PostgreSQL.
+const COLUMNS: [(&str, char); 44] = [
+    ("table_catalog", 't'),
+    ("table_schema", 't'),
+    ("table_name", 't'),
+    ("column_name", 't'),
+    ("ordinal_position", 'i'),
+    ("column_default", 't'),
+    ("is_nullable", 't'),
+    ("data_type", 't'),
+    ("character_maximum_length", 'i'),
+    ("character_octet_length", 'i'),
+    ("numeric_precision", 'i'),
+    ("numeric_precision_radix", 'i'),
+    ("numeric_scale", 'i'),
+    ("datetime_precision", 'i'),
+    ("interval_type", 't'),
+    ("interval_precision", 'i'),
+    ("character_set_catalog", 't'),
+    ("character_set_schema", 't'),
+    ("character_set_name", 't'),
+    ("collation_catalog", 't'),
+    ("collation_schema", 't'),
+    ("collation_name", 't'),
+    ("domain_catalog", 't'),
+    ("domain_schema", 't'),
+    ("domain_name", 't'),
+    ("udt_catalog", 't'),
+    ("udt_schema", 't'),
+    ("udt_name", 't'),
+    ("scope_catalog", 't'),
+    ("scope_schema", 't'),
+    ("scope_name", 't'),
+    ("maximum_cardinality", 'i'),
+    ("dtd_identifier", 't'),
+    ("is_self_referencing", 't'),
+    ("is_identity", 't'),
+    ("identity_generation", 't'),
+    ("identity_start", 't'),
+    ("identity_increment", 't'),
+    ("identity_maximum", 't'),
+    ("identity_minimum", 't'),
+    ("identity_cycle", 't'),
+    ("is_generated", 't'),
+    ("generation_expression", 't'),
+    ("is_updatable", 't'),
+];
+
+pub(super) fn columns(session: &Session) -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::new(&COLUMNS);
+    for of in listed(session) {
+        for (place, column) in shown(&of.columns) {
+            row(&mut view, session, &of, (place, column));
+        }
+    }
+    view.finish()
+}
+
+fn row(view: &mut ViewBuilder, session: &Session, of: &Listed, at: (usize, &ColumnSchema)) {
+    let Listed { relation, rules, is_updatable, .. } = of;
+    let (place, ColumnSchema { name, data_type, nullable, .. }) = at;
+    let (id, data_type) = (ColumnId(place as u16), *data_type);
+    let number_of_type = i64::from(wire_type(data_type).oid);
+    let element = element_of(number_of_type as u32).map_or(number_of_type, i64::from);
+    let known = TYPES.iter().find(|it| it.oid == element);
+    let (length, moment) = sizes(data_type);
+    let kept = rules.fields(id);
+    let (precision, scale) = match kept.and_then(|it| it.number) {
+        Some(it) => (Some(it.precision.into()), Some(it.scale.into())),
+        None => digits(data_type),
+    };
+    let moment = kept.and_then(|it| it.digits).map(i64::from).or(moment);
+    let range = kept.filter(|it| it.range.is_some());
+    let range = range.map(|it| it.suffix().trim_start().to_uppercase());
+    let (udt_schema, udt_name) = udt(data_type, known.map_or("", |it| it.name));
+    let domain = rules.domain(id);
+    let written = default_of(rules, id).map(str::to_owned);
+    let is_made = rules.generated(id).is_some();
+    let (default, expression) = if is_made { (None, written) } else { (written, None) };
+    let numbering = rules.identity(id).map(|it| if it.always { "ALWAYS" } else { "BY DEFAULT" });
+    let numbers = numbering.and_then(|_| session.identity_sequence(relation, name).ok());
+    let numbers = numbers.map(|it| it.definition.clone());
+    let bound = |of: fn(&SequenceDefinition) -> i64| -> Cell {
+        numbers.as_ref().map(|it| of(it).to_string()).into()
+    };
+    view.row([
+        catalog(session),
+        names::schema_of(relation).into(),
+        names::bare(relation).into(),
+        name.as_str().into(),
+        number(place as i64 + 1),
+        default.into(),
+        said(*nullable),
+        said_type(data_type, known.map_or("", |it| it.sql)).into(),
+        Cell::Integer(length),
+        Cell::Integer(octets(data_type)),
+        Cell::Integer(precision),
+        Cell::Integer(radix(data_type)),
+        Cell::Integer(scale),
+        Cell::Integer(moment),
+        range.into(),
+        Cell::Integer(None),
+        none(),
+        none(),
+        none(),
+        none(),
+        none(),
+        none(),
+        if domain.is_some() { catalog(session) } else { none() },
+        domain.map(|it| names::schema_of(it)).into(),
+        domain.map(|it| names::bare(it)).into(),
+        catalog(session),
+        udt_schema.into(),
+        udt_name.into(),
+        none(),
+        none(),
+        none(),
+        Cell::Integer(None),
+        (place + 1).to_string().into(),
+        "NO".into(),
+        said(numbering.is_some()),
+        numbering.map(str::to_owned).into(),
+        bound(|it| it.start),
+        bound(|it| it.increment),
+        bound(|it| it.max),
+        bound(|it| it.min),
+        said(numbers.as_ref().is_some_and(|it| it.cycles)),
+        if is_made { "ALWAYS" } else { "NEVER" }.into(),
+        expression.into(),
+        said(is_updatable.get(place).copied().unwrap_or_default()),
+    ]);
+}
+
+/// A relation with its columns.
+struct Listed {
+    relation: String,
+    columns: Vec<ColumnSchema>,
+    /// Those of a view are none.
+    rules: Arc<RowRules>,
+    /// By column.
+    is_updatable: Vec<bool>,
+}
+
+/// The columns that people see, with their places.
+fn shown(columns: &[ColumnSchema]) -> impl Iterator<Item = (usize, &ColumnSchema)> {
+    columns.iter().enumerate().filter(|it| !names::is_hidden(&it.1.name))
+}
+
+/// All tables and views with their columns.
+fn listed(session: &Session) -> Vec<Listed> {
+    let snapshot = session.snapshot();
+    let tables = super::relations::all(session).into_iter().map(|it| Listed {
+        relation: it.name.clone(),
+        columns: it.schema(),
+        rules: it.rules().rows.clone(),
+        is_updatable: vec![true; it.columns.len()],
+    });
+    let columns = |it: &ViewDefinition| {
+        it.columns.iter().map(|it| ColumnSchema::new(&it.0, it.1, true)).collect()
+    };
+    let views = snapshot.views().into_iter().filter(|it| it.materialized.is_none());
+    let views = views.map(|it| Listed {
+        relation: it.name.clone(),
+        columns: columns(&it),
+        rules: Arc::default(),
+        is_updatable: changeable_columns(&it.name, &*snapshot).unwrap_or_default(),
+    });
+    tables.chain(views).collect()
+}
