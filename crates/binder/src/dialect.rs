@@ -526,6 +526,8 @@ mod tests {
             // `INTERVAL (n) HOUR` is read as a product, before parsing.
             "interval(",
             "INTERVAL (",
+            // What is between dollars is a constant in quotes, before parsing.
+            "INTERVAL $",
             // Queries behind two parentheses, and names of arguments.
             "(((SELECT",
             " := ",

@@ -8,9 +8,10 @@ use storage::{IndexKind, Table};
 
 use super::attributes::default_of;
 use super::constraints::{by_name, parent_key, referred};
+use super::oids;
 use super::relations::{all, index_oid};
 use super::shared::number;
-use super::{number_of_view, oids};
+use super::system_views::number_of_view;
 use crate::Session;
 use crate::constraints::columns_named;
 use crate::pg_types::{made_type, wire_type};

@@ -7,32 +7,10 @@ use binder::bind::changeable_columns;
 
 use super::owners::Shown;
 use super::shared::{none, schemas};
-use super::standard_types::{catalog, digits, radix};
+use super::standard_types::{catalog, digits, radix, said};
 use super::{information_columns, information_constraints};
 use crate::Session;
 use crate::views::{Cell, ViewBuilder};
-
-pub(super) const NAMES: [&str; 19] = [
-    "applicable_roles",
-    "check_constraints",
-    "column_privileges",
-    "columns",
-    "constraint_column_usage",
-    "constraint_table_usage",
-    "domain_constraints",
-    "domains",
-    "enabled_roles",
-    "key_column_usage",
-    "referential_constraints",
-    "role_column_grants",
-    "role_table_grants",
-    "schemata",
-    "sequences",
-    "table_constraints",
-    "table_privileges",
-    "tables",
-    "views",
-];
 
 pub(super) fn rows_of(name: &str, session: &Session) -> Option<SqlResult<RecordBatch>> {
     Some(match name {
@@ -133,11 +111,6 @@ fn views(session: &Session) -> SqlResult<RecordBatch> {
         ]);
     }
     view.finish()
-}
-
-/// A truth as the standard has it.
-pub(super) fn said(truth: bool) -> Cell {
-    if truth { "YES".into() } else { "NO".into() }
 }
 
 /// The sequences that are no identity's. Numbers stand as texts, as the standard wants.

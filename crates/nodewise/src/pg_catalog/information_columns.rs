@@ -1,15 +1,16 @@
 //! The view `columns` of `information_schema`.
 
-use ::types::{ColumnId, RowRules, SequenceDefinition, SqlResult, ViewDefinition, names};
+use ::types::{
+    ColumnId, DataType, Identity, RowRules, SequenceDefinition, SqlResult, ViewDefinition, names,
+};
 use arrow_array::RecordBatch;
 use binder::bind::changeable_columns;
 use stdx::sync::Arc;
 use storage::ColumnSchema;
 
 use super::attributes::default_of;
-use super::information::said;
 use super::shared::{none, number};
-use super::standard_types::{catalog, digits, octets, radix, said_type, sizes, udt};
+use super::standard_types::{catalog, digits, octets, radix, said, said_type, sizes, udt};
 use super::types::TYPES;
 use crate::Session;
 use crate::pg_types::{element_of, wire_type};
@@ -76,9 +77,43 @@ pub(super) fn columns(session: &Session) -> SqlResult<RecordBatch> {
 fn row(view: &mut ViewBuilder, session: &Session, of: &Listed, at: (usize, &ColumnSchema)) {
     let Listed { relation, rules, is_updatable, .. } = of;
     let (place, ColumnSchema { name, data_type, nullable, .. }) = at;
-    let (id, data_type) = (ColumnId(place as u16), *data_type);
-    let number_of_type = i64::from(wire_type(data_type).oid);
-    let element = element_of(number_of_type as u32).map_or(number_of_type, i64::from);
+    let id = ColumnId(place as u16);
+    let written = default_of(rules, id).map(str::to_owned);
+    let is_made = rules.generated(id).is_some();
+    let (default, expression) = if is_made { (None, written) } else { (written, None) };
+    let own: [Cell; 7] = [
+        catalog(session),
+        names::schema_of(relation).into(),
+        names::bare(relation).into(),
+        name.as_str().into(),
+        number(place as i64 + 1),
+        default.into(),
+        said(*nullable),
+    ];
+    // Scopes, and what only the standard has.
+    let standards_own: [Cell; 6] =
+        [none(), none(), none(), Cell::Integer(None), (place + 1).to_string().into(), "NO".into()];
+    let generated: [Cell; 3] = [
+        if is_made { "ALWAYS" } else { "NEVER" }.into(),
+        expression.into(),
+        said(is_updatable.get(place).copied().unwrap_or_default()),
+    ];
+    let cells = own.into_iter().chain(type_cells(session, *data_type, rules, id));
+    let cells = cells.chain(standards_own);
+    view.row(
+        cells.chain(identity_cells(session, relation, name, rules.identity(id))).chain(generated),
+    );
+}
+
+/// From `data_type` to `udt_name`.
+fn type_cells(
+    session: &Session,
+    data_type: DataType,
+    rules: &RowRules,
+    id: ColumnId,
+) -> [Cell; 21] {
+    let of = wire_type(data_type).oid;
+    let element = i64::from(element_of(of).unwrap_or(of));
     let known = TYPES.iter().find(|it| it.oid == element);
     let (length, moment) = sizes(data_type);
     let kept = rules.fields(id);
@@ -91,23 +126,7 @@ fn row(view: &mut ViewBuilder, session: &Session, of: &Listed, at: (usize, &Colu
     let range = range.map(|it| it.suffix().trim_start().to_uppercase());
     let (udt_schema, udt_name) = udt(data_type, known.map_or("", |it| it.name));
     let domain = rules.domain(id);
-    let written = default_of(rules, id).map(str::to_owned);
-    let is_made = rules.generated(id).is_some();
-    let (default, expression) = if is_made { (None, written) } else { (written, None) };
-    let numbering = rules.identity(id).map(|it| if it.always { "ALWAYS" } else { "BY DEFAULT" });
-    let numbers = numbering.and_then(|_| session.identity_sequence(relation, name).ok());
-    let numbers = numbers.map(|it| it.definition.clone());
-    let bound = |of: fn(&SequenceDefinition) -> i64| -> Cell {
-        numbers.as_ref().map(|it| of(it).to_string()).into()
-    };
-    view.row([
-        catalog(session),
-        names::schema_of(relation).into(),
-        names::bare(relation).into(),
-        name.as_str().into(),
-        number(place as i64 + 1),
-        default.into(),
-        said(*nullable),
+    [
         said_type(data_type, known.map_or("", |it| it.sql)).into(),
         Cell::Integer(length),
         Cell::Integer(octets(data_type)),
@@ -117,6 +136,7 @@ fn row(view: &mut ViewBuilder, session: &Session, of: &Listed, at: (usize, &Colu
         Cell::Integer(moment),
         range.into(),
         Cell::Integer(None),
+        // Sets of characters and collations.
         none(),
         none(),
         none(),
@@ -129,23 +149,31 @@ fn row(view: &mut ViewBuilder, session: &Session, of: &Listed, at: (usize, &Colu
         catalog(session),
         udt_schema.into(),
         udt_name.into(),
-        none(),
-        none(),
-        none(),
-        Cell::Integer(None),
-        (place + 1).to_string().into(),
-        "NO".into(),
-        said(numbering.is_some()),
-        numbering.map(str::to_owned).into(),
+    ]
+}
+
+/// From `is_identity` to `identity_cycle`.
+fn identity_cells(
+    session: &Session,
+    relation: &str,
+    column: &str,
+    identity: Option<Identity>,
+) -> [Cell; 7] {
+    let numbers = identity.and_then(|_| session.identity_sequence(relation, column).ok());
+    let numbers = numbers.map(|it| it.definition.clone());
+    let bound = |of: fn(&SequenceDefinition) -> i64| -> Cell {
+        numbers.as_ref().map(|it| of(it).to_string()).into()
+    };
+    let kind = identity.map(|it| if it.always { "ALWAYS" } else { "BY DEFAULT" }.to_owned());
+    [
+        said(identity.is_some()),
+        kind.into(),
         bound(|it| it.start),
         bound(|it| it.increment),
         bound(|it| it.max),
         bound(|it| it.min),
         said(numbers.as_ref().is_some_and(|it| it.cycles)),
-        if is_made { "ALWAYS" } else { "NEVER" }.into(),
-        expression.into(),
-        said(is_updatable.get(place).copied().unwrap_or_default()),
-    ]);
+    ]
 }
 
 /// A relation with its columns.

@@ -29,6 +29,8 @@ mod session;
 mod shared;
 mod standard_types;
 mod statements;
+mod system_views;
+mod table_counts;
 mod types;
 
 use ::types::{SqlResult, names};
@@ -36,84 +38,16 @@ use arrow_array::RecordBatch;
 
 use crate::Session;
 use crate::views::ViewBuilder;
+use system_views::{COUNTS, EMPTY, columns_of, number_of_view};
 
 pub(crate) use relations::serial_sequences;
 pub(crate) use session::{catalog_texts, relation_number, session_value};
+pub use system_views::names;
 
 /// The schema of PostgreSQL's own catalog, which is looked through before all others.
 pub const CATALOG: &str = names::CATALOG;
 /// The schema of the standard's.
 pub const INFORMATION: &str = names::INFORMATION;
-
-/// Views of `pg_catalog` with rows.
-const NAMES: [&str; 36] = [
-    "pg_am",
-    "pg_attrdef",
-    "pg_attribute",
-    "pg_auth_members",
-    "pg_authid",
-    "pg_class",
-    "pg_collation",
-    "pg_constraint",
-    "pg_cursors",
-    "pg_database",
-    "pg_depend",
-    "pg_description",
-    "pg_enum",
-    "pg_group",
-    "pg_index",
-    "pg_indexes",
-    "pg_language",
-    "pg_locks",
-    "pg_matviews",
-    "pg_namespace",
-    "pg_opclass",
-    "pg_prepared_statements",
-    "pg_proc",
-    "pg_rewrite",
-    "pg_roles",
-    "pg_sequence",
-    "pg_sequences",
-    "pg_settings",
-    "pg_shadow",
-    "pg_stat_activity",
-    "pg_stat_statements",
-    "pg_tables",
-    "pg_tablespace",
-    "pg_type",
-    "pg_user",
-    "pg_views",
-];
-
-/// Views of things that there are none of: their columns, all of them text or numbers.
-const EMPTY: &[(&str, &[(&str, char)])] = &[
-    ("pg_extension", &[("oid", '#'), ("extname", 't'), ("extnamespace", '#'), ("extversion", 't')]),
-    ("pg_foreign_table", &[("ftrelid", '#'), ("ftserver", '#'), ("ftoptions", 'a')]),
-    (
-        "pg_inherits",
-        &[("inhrelid", '#'), ("inhparent", '#'), ("inhseqno", 'i'), ("inhdetachpending", 'b')],
-    ),
-    (
-        "pg_range",
-        &[("rngtypid", '#'), ("rngsubtype", '#'), ("rngmultitypid", '#'), ("rngcollation", '#')],
-    ),
-    (
-        "pg_trigger",
-        &[
-            ("oid", '#'),
-            ("tgrelid", '#'),
-            ("tgname", 't'),
-            ("tgenabled", 'c'),
-            ("tgisinternal", 'b'),
-            ("tgparentid", '#'),
-            ("tgconstraint", '#'),
-            ("tgfoid", '#'),
-            ("tgtype", 'i'),
-            ("tgargs", 't'),
-        ],
-    ),
-    ("pg_shdescription", &[("objoid", '#'), ("classoid", '#'), ("description", 't')]),
-];
 
 /// The rows of a view; `None` when there is no such view.
 pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<RecordBatch>> {
@@ -161,37 +95,11 @@ pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<
             if let Some((_, columns)) = EMPTY.iter().find(|it| it.0 == name) {
                 return Some(ViewBuilder::new(columns).finish());
             }
+            if let Some((_, columns)) = COUNTS.iter().find(|it| it.0 == name) {
+                return Some(table_counts::rows(&columns_of(columns), session));
+            }
             let (_, columns) = nothing::NOTHING.iter().find(|it| it.0 == name)?;
-            let columns = columns.split(' ').filter_map(|it| it.split_once(':'));
-            let columns: Vec<(&str, char)> =
-                columns.filter_map(|it| Some((it.0, it.1.chars().next()?))).collect();
-            ViewBuilder::new(&columns).finish()
+            ViewBuilder::new(&columns_of(columns)).finish()
         }
     })
-}
-
-/// The views of the system: their numbers, schemas and names.
-fn numbered_views() -> impl Iterator<Item = (i64, &'static str, &'static str)> {
-    // Those of the catalog are fewer than 500.
-    [(0, CATALOG), (500, INFORMATION)].into_iter().flat_map(|(first, schema)| {
-        let views = names(schema).into_iter().enumerate();
-        views.map(move |(place, name)| (oids::view(first + place), schema, name))
-    })
-}
-
-/// The number of a view of `pg_catalog`.
-fn number_of_view(name: &str) -> i64 {
-    numbered_views().find(|it| it.1 == CATALOG && it.2 == name).map_or(0, |it| it.0)
-}
-
-/// The views of a schema, in order.
-pub fn names(schema: &str) -> Vec<&'static str> {
-    match schema {
-        CATALOG => {
-            let nothing = nothing::NOTHING.iter().map(|it| it.0);
-            NAMES.into_iter().chain(EMPTY.iter().map(|it| it.0)).chain(nothing).collect()
-        }
-        INFORMATION => information::NAMES.to_vec(),
-        _ => Vec::new(),
-    }
 }

@@ -60,20 +60,8 @@ pub(super) const NOTHING: &[(&str, &str)] = &[
     ("pg_shdepend", "dbid:i classid:i objid:i objsubid:i refclassid:i refobjid:i deptype:t"),
     ("pg_shseclabel", "objoid:i classoid:i provider:t label:t"),
     (
-        "pg_stat_all_tables",
-        "relid:i schemaname:t relname:t seq_scan:i last_seq_scan:t seq_tup_read:i idx_scan:i last_idx_scan:t idx_tup_fetch:i n_tup_ins:i n_tup_upd:i n_tup_del:i n_tup_hot_upd:i n_tup_newpage_upd:i n_live_tup:i n_dead_tup:i n_mod_since_analyze:i n_ins_since_vacuum:i last_vacuum:t last_autovacuum:t last_analyze:t last_autoanalyze:t vacuum_count:i autovacuum_count:i analyze_count:i autoanalyze_count:i total_vacuum_time:t total_autovacuum_time:t total_analyze_time:t total_autoanalyze_time:t",
-    ),
-    (
         "pg_stat_user_indexes",
         "relid:i indexrelid:i schemaname:t relname:t indexrelname:t idx_scan:i last_idx_scan:t idx_tup_read:i idx_tup_fetch:i",
-    ),
-    (
-        "pg_stat_user_tables",
-        "relid:i schemaname:t relname:t seq_scan:i last_seq_scan:t seq_tup_read:i idx_scan:i last_idx_scan:t idx_tup_fetch:i n_tup_ins:i n_tup_upd:i n_tup_del:i n_tup_hot_upd:i n_tup_newpage_upd:i n_live_tup:i n_dead_tup:i n_mod_since_analyze:i n_ins_since_vacuum:i last_vacuum:t last_autovacuum:t last_analyze:t last_autoanalyze:t vacuum_count:i autovacuum_count:i analyze_count:i autoanalyze_count:i total_vacuum_time:t total_autovacuum_time:t total_analyze_time:t total_autoanalyze_time:t",
-    ),
-    (
-        "pg_statio_user_tables",
-        "relid:i schemaname:t relname:t heap_blks_read:i heap_blks_hit:i idx_blks_read:i idx_blks_hit:i toast_blks_read:i toast_blks_hit:i tidx_blks_read:i tidx_blks_hit:i",
     ),
     (
         "pg_statistic_ext",

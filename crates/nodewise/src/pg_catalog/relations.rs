@@ -323,7 +323,7 @@ pub(super) fn view_definitions(session: &Session) -> Vec<(i64, String)> {
 }
 
 /// The names of tables, indexes and views by their numbers, as they are written in SQL.
-pub(super) fn names(session: &Session) -> Vec<(i64, String)> {
+fn own_names(session: &Session) -> Vec<(i64, String)> {
     let snapshot = session.snapshot();
     let path = session.search_path(&snapshot);
     let shown = |full: &str| {
@@ -333,22 +333,23 @@ pub(super) fn names(session: &Session) -> Vec<(i64, String)> {
             false => format!("{}.{}", quoted(&schema), quoted(&name)),
         }
     };
-    let own = numbered(&snapshot).into_iter().map(|(oid, full)| (oid, shown(&full)));
+    numbered(&snapshot).into_iter().map(|(oid, full)| (oid, shown(&full))).collect()
+}
+
+/// [`own_names`], and those of the views of the system.
+pub(super) fn names(session: &Session) -> Vec<(i64, String)> {
     // The schema of the catalog is looked through first.
-    let of_system = super::numbered_views().map(|(oid, schema, name)| match schema {
+    let of_system = super::system_views::numbered_views().map(|(oid, schema, name)| match schema {
         names::CATALOG => (oid, name.to_owned()),
         _ => (oid, format!("{schema}.{name}")),
     });
-    own.chain(of_system).collect()
+    own_names(session).into_iter().chain(of_system).collect()
 }
 
 /// The names of relations by their numbers: with their schemas, and without where they are found so.
 pub(super) fn all_names(session: &Session) -> Vec<(i64, String)> {
-    let mut all = names(session);
+    let mut all = own_names(session);
     all.extend(numbered(&session.snapshot()).into_iter().map(|(oid, full)| (oid, written(&full))));
-    all.extend(
-        super::numbered_views().map(|(oid, schema, name)| (oid, format!("{schema}.{name}"))),
-    );
     all.sort();
     all.dedup();
     all

@@ -164,5 +164,5 @@ pub(crate) fn relation_number(session: &Session, kind: &str, name: &str) -> Opti
         return Some(own);
     }
     let schema = schema.as_deref().unwrap_or(super::CATALOG);
-    super::numbered_views().find(|it| it.1 == schema && it.2 == name).map(|it| it.0)
+    super::system_views::numbered_views().find(|it| it.1 == schema && it.2 == name).map(|it| it.0)
 }

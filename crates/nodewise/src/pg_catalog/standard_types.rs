@@ -88,3 +88,8 @@ pub(super) fn digits(of: DataType) -> (Option<i64>, Option<i64>) {
         _ => (None, None),
     }
 }
+
+/// A truth as the standard has it.
+pub(super) fn said(truth: bool) -> Cell {
+    if truth { "YES".into() } else { "NO".into() }
+}

@@ -372,6 +372,16 @@ pub(super) fn operator_classes() -> SqlResult<RecordBatch> {
 
 /// The number of a type by its name.
 pub(super) fn number_of(session: &Session, name: &str) -> Option<i64> {
+    // With the schema of the system before it, it is a name of PostgreSQL's; arrays have one that begins with a line.
+    if let Ok((Some(schema), own)) = binder::sequence_names::relation_in(name)
+        && schema == names::CATALOG
+    {
+        let by_name = |name: &str| TYPES.iter().find(|it| it.name == name).map(|it| it.oid);
+        return match own.strip_prefix('_') {
+            Some(element) => by_name(element).and_then(array_number),
+            None => by_name(&own),
+        };
+    }
     let (name, is_array) = match name.strip_suffix("[]") {
         Some(element) => (element, true),
         None => (name, false),
@@ -389,10 +399,12 @@ pub(super) fn number_of(session: &Session, name: &str) -> Option<i64> {
         let made = if is_array { made.array()? } else { made };
         return Some(crate::pg_types::wire_type(made).oid.into());
     }
-    match is_array {
-        true => found.map(|it| crate::pg_types::array_of(it as u32).into()).filter(|it| *it != 0),
-        false => found,
-    }
+    if is_array { found.and_then(array_number) } else { found }
+}
+
+/// The number of the type of arrays of a type.
+fn array_number(of: i64) -> Option<i64> {
+    Some(crate::pg_types::array_of(of as u32).into()).filter(|it| *it != 0)
 }
 
 /// A name of a type, as statements say it.

@@ -117,7 +117,7 @@ impl ViewBuilder {
         }
     }
 
-    pub(crate) fn row<const N: usize>(&mut self, row: [Cell; N]) {
+    pub(crate) fn row(&mut self, row: impl IntoIterator<Item = Cell>) {
         for (cells, cell) in self.columns.iter_mut().zip(row) {
             match (cells, cell) {
                 (Cells::Text(it), Cell::Text(text)) => it.append_option(text),

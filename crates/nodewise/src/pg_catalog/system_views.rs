@@ -1,0 +1,143 @@
+//! The views of the system: which there are, and their numbers.
+
+use ::types::names::{CATALOG, INFORMATION};
+
+use super::nothing::NOTHING;
+use super::oids;
+
+/// Views of `pg_catalog` with rows.
+const NAMES: [&str; 36] = [
+    "pg_am",
+    "pg_attrdef",
+    "pg_attribute",
+    "pg_auth_members",
+    "pg_authid",
+    "pg_class",
+    "pg_collation",
+    "pg_constraint",
+    "pg_cursors",
+    "pg_database",
+    "pg_depend",
+    "pg_description",
+    "pg_enum",
+    "pg_group",
+    "pg_index",
+    "pg_indexes",
+    "pg_language",
+    "pg_locks",
+    "pg_matviews",
+    "pg_namespace",
+    "pg_opclass",
+    "pg_prepared_statements",
+    "pg_proc",
+    "pg_rewrite",
+    "pg_roles",
+    "pg_sequence",
+    "pg_sequences",
+    "pg_settings",
+    "pg_shadow",
+    "pg_stat_activity",
+    "pg_stat_statements",
+    "pg_tables",
+    "pg_tablespace",
+    "pg_type",
+    "pg_user",
+    "pg_views",
+];
+
+/// Views of things that there are none of: their columns, all of them text or numbers.
+pub(super) const EMPTY: &[(&str, &[(&str, char)])] = &[
+    ("pg_extension", &[("oid", '#'), ("extname", 't'), ("extnamespace", '#'), ("extversion", 't')]),
+    ("pg_foreign_table", &[("ftrelid", '#'), ("ftserver", '#'), ("ftoptions", 'a')]),
+    (
+        "pg_inherits",
+        &[("inhrelid", '#'), ("inhparent", '#'), ("inhseqno", 'i'), ("inhdetachpending", 'b')],
+    ),
+    (
+        "pg_range",
+        &[("rngtypid", '#'), ("rngsubtype", '#'), ("rngmultitypid", '#'), ("rngcollation", '#')],
+    ),
+    (
+        "pg_trigger",
+        &[
+            ("oid", '#'),
+            ("tgrelid", '#'),
+            ("tgname", 't'),
+            ("tgenabled", 'c'),
+            ("tgisinternal", 'b'),
+            ("tgparentid", '#'),
+            ("tgconstraint", '#'),
+            ("tgfoid", '#'),
+            ("tgtype", 'i'),
+            ("tgargs", 't'),
+        ],
+    ),
+    ("pg_shdescription", &[("objoid", '#'), ("classoid", '#'), ("description", 't')]),
+];
+
+/// Views of `information_schema`.
+const INFORMATION_NAMES: [&str; 19] = [
+    "applicable_roles",
+    "check_constraints",
+    "column_privileges",
+    "columns",
+    "constraint_column_usage",
+    "constraint_table_usage",
+    "domain_constraints",
+    "domains",
+    "enabled_roles",
+    "key_column_usage",
+    "referential_constraints",
+    "role_column_grants",
+    "role_table_grants",
+    "schemata",
+    "sequences",
+    "table_constraints",
+    "table_privileges",
+    "tables",
+    "views",
+];
+
+/// What was done with tables, and with their blocks: the columns, each with the letter of its type.
+const DONE: &str = "relid:i schemaname:t relname:t seq_scan:i last_seq_scan:t seq_tup_read:i idx_scan:i last_idx_scan:t idx_tup_fetch:i n_tup_ins:i n_tup_upd:i n_tup_del:i n_tup_hot_upd:i n_tup_newpage_upd:i n_live_tup:i n_dead_tup:i n_mod_since_analyze:i n_ins_since_vacuum:i last_vacuum:t last_autovacuum:t last_analyze:t last_autoanalyze:t vacuum_count:i autovacuum_count:i analyze_count:i autoanalyze_count:i total_vacuum_time:t total_autovacuum_time:t total_analyze_time:t total_autoanalyze_time:t";
+const BLOCKS: &str = "relid:i schemaname:t relname:t heap_blks_read:i heap_blks_hit:i idx_blks_read:i idx_blks_hit:i toast_blks_read:i toast_blks_hit:i tidx_blks_read:i tidx_blks_hit:i";
+
+/// The views of what was done with tables, and their columns.
+pub(super) const COUNTS: [(&str, &str); 4] = [
+    ("pg_stat_all_tables", DONE),
+    ("pg_stat_user_tables", DONE),
+    ("pg_statio_all_tables", BLOCKS),
+    ("pg_statio_user_tables", BLOCKS),
+];
+
+/// The columns of a text, each with the letter of its type.
+pub(super) fn columns_of(text: &str) -> Vec<(&str, char)> {
+    let columns = text.split(' ').filter_map(|it| it.split_once(':'));
+    columns.filter_map(|it| Some((it.0, it.1.chars().next()?))).collect()
+}
+
+/// The views of the system: their numbers, schemas and names.
+pub(super) fn numbered_views() -> impl Iterator<Item = (i64, &'static str, &'static str)> {
+    // Those of the catalog are fewer than 500.
+    [(0, CATALOG), (500, INFORMATION)].into_iter().flat_map(|(first, schema)| {
+        let views = names(schema).into_iter().enumerate();
+        views.map(move |(place, name)| (oids::view(first + place), schema, name))
+    })
+}
+
+/// The number of a view of `pg_catalog`.
+pub(super) fn number_of_view(name: &str) -> i64 {
+    numbered_views().find(|it| it.1 == CATALOG && it.2 == name).map_or(0, |it| it.0)
+}
+
+/// The views of a schema, in order.
+pub fn names(schema: &str) -> Vec<&'static str> {
+    match schema {
+        CATALOG => {
+            let texts = COUNTS.iter().chain(NOTHING).map(|it| it.0);
+            NAMES.into_iter().chain(EMPTY.iter().map(|it| it.0)).chain(texts).collect()
+        }
+        INFORMATION => INFORMATION_NAMES.to_vec(),
+        _ => Vec::new(),
+    }
+}
