@@ -48,6 +48,7 @@ const ALIASES: &[(&str, Function)] = &[
     ("trim", Function::Btrim),
     ("ucase", Function::Upper),
     ("uuidv4", Function::Uuid),
+    ("uuid_generate_v4", Function::Uuid),
 ];
 
 /// Functions that only operators and the binder call.

@@ -236,6 +236,10 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Rel> {
         let sets = upper.sets.take();
         let own = std::mem::take(&mut upper.keys);
+        let dependents = match sets {
+            Some(_) => Vec::new(),
+            None => self.dependents(&input, &own, upper, &[&pending, above]),
+        };
         let attrs = self.key_attrs(&own, sets.is_some());
         let mut unique = Unique { keys: Vec::new(), aggregates: Vec::new() };
         let (mut shown, mut all) = (Vec::new(), Vec::with_capacity(own.len()));
@@ -257,8 +261,12 @@ impl<'a> Binder<'a> {
             all.push((attr, expr, item));
         }
         let groupings = self.groupings(&all)?;
-        let keys = in_order_of_items(all);
+        let mut keys = in_order_of_items(all);
         let mut aggregates = std::mem::take(&mut self.level().calls);
+        for (attr, call, column) in dependents {
+            aggregates.push((attr, call));
+            keys.push((attr, column));
+        }
         aggregates.append(&mut unique.aggregates);
         let level = self.level();
         let (left_out, of_keys) =
@@ -277,13 +285,7 @@ impl<'a> Binder<'a> {
                 let own = (unique.keys, shown);
                 self.sets_shown(input, own, aggregates, &sets, groupings)?
             }
-            None => {
-                let (input, keys) = (Box::new(input), unique.keys);
-                let all: Vec<usize> = (0..keys.len()).collect();
-                let bits = |(attr, of): (Attr, Vec<usize>)| (attr, grouping_sets::bits(&of, &all));
-                let made = groupings.into_iter().map(bits).collect();
-                mapped(Rel::Aggregate { input, keys, aggregates, rows: 0.0 }, made)
-            }
+            None => groups(input, unique.keys, aggregates, groupings),
         };
         for (mut right, mut kind) in pending {
             self.subquery_over_groups(&mut right, &mut kind, &keys)?;
@@ -435,6 +437,14 @@ impl<'a> Binder<'a> {
             Apply::Scalar { .. } => Ok(()),
         }
     }
+}
+
+/// The groups of one set of keys.
+fn groups(input: Rel, keys: Keys, aggregates: Vec<(Attr, Aggregate)>, groupings: Groupings) -> Rel {
+    let all: Vec<usize> = (0..keys.len()).collect();
+    let bits = |(attr, of): (Attr, Vec<usize>)| (attr, grouping_sets::bits(&of, &all));
+    let made = groupings.into_iter().map(bits).collect();
+    mapped(Rel::Aggregate { input: Box::new(input), keys, aggregates, rows: 0.0 }, made)
 }
 
 /// Whether an entry of GROUP BY stands for several sets of keys.

@@ -35,6 +35,7 @@ mod comparison;
 mod conflict;
 mod conversion;
 mod dates;
+mod dependents;
 mod domain_rules;
 mod domains;
 mod enums;
