@@ -8,6 +8,8 @@
 mod alter;
 mod asof;
 pub mod bind;
+pub mod block;
+mod block_words;
 mod call_words;
 mod catalog_tables;
 mod chained;
@@ -17,6 +19,7 @@ mod column_definition;
 pub mod column_names;
 mod comment_words;
 mod comprehension;
+mod conditions;
 mod conflict_words;
 mod constraint;
 mod constraint_words;
@@ -114,6 +117,7 @@ mod walk;
 mod written;
 mod written_in_sql;
 
+pub use block_words::with_caught;
 pub use column_definition::{ColumnDefinition, Generation, Numbering};
 pub use constraint::{CheckDefinition, Constraints, IndexItem, KeyDefinition, ReferenceDefinition};
 pub use data_types::{FindType, no_type};

@@ -22,13 +22,14 @@ use crate::syntax::{
 };
 use crate::tokenizing::tokenized;
 use crate::{
-    alter, asof, call_words, chained, clauses, comment_words, comprehension, conflict_words,
-    constraint_words, copy, copy_options, cursor_words, domain_words, file_calls, folders, frames,
-    friendly_words, from_first, generated_columns, item_assignment, json_table_words, keys, lambda,
-    like_words, lock_words, macro_words, maintenance, merge_words, notify_words, overriding,
-    parameters, pivot_words, pivots, recursion_words, rewrite, role_words, schema_words,
-    sequence_words, show_words, steering, steps, storage_words, struct_words, subscripts,
-    temporary, tokens, transactions, type_words, variable_words, view_words, written_in_sql,
+    alter, asof, block_words, call_words, chained, clauses, comment_words, comprehension,
+    conflict_words, constraint_words, copy, copy_options, cursor_words, domain_words, file_calls,
+    folders, frames, friendly_words, from_first, generated_columns, item_assignment,
+    json_table_words, keys, lambda, like_words, lock_words, macro_words, maintenance, merge_words,
+    notify_words, overriding, parameters, pivot_words, pivots, recursion_words, rewrite,
+    role_words, schema_words, sequence_words, show_words, steering, steps, storage_words,
+    struct_words, subscripts, temporary, tokens, transactions, type_words, variable_words,
+    view_words, written_in_sql,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -119,6 +120,7 @@ fn known_words(tokens: &mut Vec<TokenWithSpan>) -> SqlResult<()> {
     rewrite::abort(tokens);
     rewrite::pragmas(tokens);
     rewrite::time_zones(tokens);
+    rewrite::array_types(tokens);
     rewrite::tables(tokens);
     rewrite::similar_substrings(tokens);
     rewrite::order_operators(tokens);
@@ -199,6 +201,7 @@ fn parse_one(
         about_type,
         domain_words::recognise,
         notify_words::recognise,
+        about_blocks,
         role_words::recognise,
         schema_words::recognise,
         generated_columns::recognise,
@@ -242,6 +245,19 @@ fn about_names(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>> {
             macro_words::recognise(tokens, reading)
         }
     }
+}
+
+/// DO.
+fn about_blocks(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>> {
+    use block_words::Kind;
+    block_words::recognise(tokens, &|text| {
+        Ok(match &parse(text)?[..] {
+            [Statement::Query { .. }] => Kind::Query,
+            [Statement::CreateTableAs { .. }] => Kind::TableOfQuery,
+            [Statement::Transaction(_)] => Kind::Transaction,
+            _ => Kind::Other,
+        })
+    })
 }
 
 /// The query that a text is; `None` where it is anything else.

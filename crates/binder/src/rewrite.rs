@@ -1,5 +1,5 @@
 //! Tokens that PostgreSQL reads as other ones, brought to what the parser knows: constants in quotes on lines of their own
-//! that are one, `TABLE t`, `substring(a SIMILAR b ..)`, `ORDER BY a USING >` and `CREATE TABLE t (a, b) AS ..`.
+//! that are one, `integer ARRAY`, `TABLE t`, `substring(a SIMILAR b ..)`, `ORDER BY a USING >` and `CREATE TABLE t (a, b) AS ..`.
 //!
 //! Key decision: before parsing, because the parser takes a second constant for an alias, and forgets line breaks.
 
@@ -92,6 +92,94 @@ fn keyword(token: Option<&TokenWithSpan>) -> Option<Keyword> {
 fn word(value: &str, quote_style: Option<char>, keyword: Keyword) -> Token {
     Token::Word(Word { value: value.to_owned(), quote_style, keyword })
 }
+
+/// `integer ARRAY` and `integer ARRAY[3]`, as the standard has types of arrays, are `integer[]` and `integer[3]`; the tokens
+/// have no blanks.
+pub(crate) fn array_types(tokens: &mut Vec<TokenWithSpan>) {
+    let is_array = |it: &TokenWithSpan| keyword(Some(it)) == Some(Keyword::ARRAY);
+    if !tokens.iter().any(is_array) {
+        return;
+    }
+    let mut out: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len() + 1);
+    for at in 0..tokens.len() {
+        let it = &tokens[at];
+        let next = tokens.get(at + 1).map(|it| &it.token);
+        match (is_array(it) && ends_type(&out), next) {
+            (true, Some(Token::LBracket)) => {}
+            (true, _) => {
+                out.push(TokenWithSpan { token: Token::LBracket, span: it.span });
+                out.push(TokenWithSpan { token: Token::RBracket, span: it.span });
+            }
+            (false, _) => out.push(it.clone()),
+        }
+    }
+    *tokens = out;
+}
+
+/// Whether the last of some tokens ends a type: its name, or the parentheses behind the name of one that takes them. A name in
+/// quotes is that of a type where nothing but one may stand before ARRAY.
+fn ends_type(tokens: &[TokenWithSpan]) -> bool {
+    let is_type = |it: &Word| {
+        let is_named = || TYPES.iter().any(|name| it.value.eq_ignore_ascii_case(name));
+        it.quote_style.is_some() || is_named()
+    };
+    let name = match tokens.last().map(|it| &it.token) {
+        Some(Token::RParen) => tokens.iter().rposition(|it| it.token == Token::LParen),
+        _ => Some(tokens.len()),
+    };
+    let Some(name) = name.and_then(|it| it.checked_sub(1)) else { return false };
+    // `IS [NOT] JSON ARRAY` asks something of a value.
+    let before = name.checked_sub(1).and_then(|it| keyword(tokens.get(it)));
+    if matches!(before, Some(Keyword::IS | Keyword::NOT)) {
+        return false;
+    }
+    matches!(&tokens[name].token, Token::Word(it) if is_type(it))
+}
+
+/// The last words of the names of types.
+const TYPES: [&str; 41] = [
+    "bigint",
+    "bit",
+    "bool",
+    "boolean",
+    "bpchar",
+    "bytea",
+    "char",
+    "character",
+    "cidr",
+    "date",
+    "dec",
+    "decimal",
+    "double",
+    "float",
+    "float4",
+    "float8",
+    "inet",
+    "int",
+    "int2",
+    "int4",
+    "int8",
+    "integer",
+    "interval",
+    "json",
+    "jsonb",
+    "name",
+    "numeric",
+    "oid",
+    "precision",
+    "real",
+    "smallint",
+    "string",
+    "text",
+    "time",
+    "timestamp",
+    "timestamptz",
+    "timetz",
+    "uuid",
+    "varchar",
+    "varying",
+    "zone",
+];
 
 /// ABORT as ROLLBACK.
 pub(crate) fn abort(tokens: &mut [TokenWithSpan]) {

@@ -5,6 +5,7 @@ use std::fmt;
 use sqlparser::ast;
 use types::{CheckOption, DataType, LockMode, LockWait, MacroDefinition, OnCommit, Value};
 
+use crate::block::Block;
 use crate::column_definition::ColumnDefinition;
 use crate::constraint::{Constraints, IndexItem};
 use crate::design::{DesignClause, TableChange};
@@ -448,6 +449,8 @@ pub enum Statement {
     },
     /// BEGIN, COMMIT and the like.
     Transaction(TransactionStatement),
+    /// DO.
+    Do(Block),
     /// LOCK TABLE.
     LockTables {
         /// The tables.

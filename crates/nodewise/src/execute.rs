@@ -51,6 +51,7 @@ impl Session {
         match statement {
             Statement::Transaction(it) => self.start_transaction(sql, it),
             Statement::Cursor(it) => self.start_cursor(sql, it),
+            Statement::Do(block) => self.start_do(&block),
             Statement::OverPivots(it) => {
                 let statement = self.with_pivots(sql, *it)?;
                 self.start_parsed(sql, statement, None)

@@ -19,6 +19,7 @@ pub mod arrow;
 mod asked;
 mod basis;
 mod begun_rows;
+mod block;
 pub mod box_table;
 mod broken_keys;
 mod change;

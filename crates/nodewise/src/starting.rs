@@ -84,6 +84,7 @@ impl Session {
                     session.begin_prepared(prepared, values, cancel)
                 }),
             Some(Statement::Cursor(it)) => session.start_cursor(&text, it.clone()),
+            Some(Statement::Do(block)) => session.start_do(block),
             // What it reads is made new when its plan tells what that is.
             Some(Statement::Query { .. } | Statement::Change { .. }) => session
                 .start_as_it_is(&text, |session, cancel| {

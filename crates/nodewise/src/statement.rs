@@ -54,7 +54,7 @@ impl Session {
             Statement::DropTable { names, if_exists, cascade } => {
                 self.drop_tables(&names, if_exists, cascade, &cancel)
             }
-            Statement::Transaction(_) => {
+            Statement::Transaction(_) | Statement::Do(_) => {
                 Err(SqlError::unsupported("a transaction inside of a statement is not supported"))
             }
             Statement::Change { query } => self.change(&query, &cancel),

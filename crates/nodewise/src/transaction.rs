@@ -196,10 +196,7 @@ impl Session {
             Statement::Release { name } => {
                 self.block()?.check()?;
                 let place = self.find_savepoint(&name)?;
-                let block = self.block()?;
-                block.modes.read_only = block.savepoints[place].read_only;
-                block.savepoints.truncate(place);
-                self.release_cursors(place);
+                self.release_savepoint(place);
                 Ok(done("RELEASE"))
             }
             Statement::RollbackTo { name } => self.rollback_to(&name),
@@ -303,24 +300,46 @@ impl Session {
     }
 
     fn savepoint(&mut self, name: String) -> SqlResult<Answer> {
+        if self.block.as_ref().is_none_or(|it| it.is_implicit) {
+            return Err(no_block("SAVEPOINT"));
+        }
+        self.push_savepoint(name).map(|_| done("SAVEPOINT"))
+    }
+
+    /// A new savepoint of the transaction, and its place among them.
+    pub(crate) fn push_savepoint(&mut self, name: String) -> SqlResult<usize> {
         let written = self.writing_mark();
         let (settings, said) = (self.settings.clone(), self.channels.mark());
-        let block = self.block.as_mut().filter(|it| !it.is_implicit);
-        let Some(block) = block else { return Err(no_block("SAVEPOINT")) };
+        let block = self.block.as_mut().ok_or_else(|| no_block("SAVEPOINT"))?;
         block.check()?;
         let (lasting, constraints) = (block.lasting.clone(), block.constraints.clone());
         let read_only = block.modes.read_only;
         let savepoint =
             Savepoint { name, written, settings, lasting, constraints, read_only, said };
         block.savepoints.push(savepoint);
-        Ok(done("SAVEPOINT"))
+        Ok(block.savepoints.len() - 1)
+    }
+
+    /// Forgets a savepoint and those behind it.
+    pub(crate) fn release_savepoint(&mut self, place: usize) {
+        let Some(block) = &mut self.block else { return };
+        if let Some(savepoint) = block.savepoints.get(place) {
+            block.modes.read_only = savepoint.read_only;
+        }
+        block.savepoints.truncate(place);
+        self.release_cursors(place);
     }
 
     fn rollback_to(&mut self, name: &str) -> SqlResult<Answer> {
         let place = self.find_savepoint(name)?;
-        let block = self.block()?;
+        self.back_to_savepoint(place)?;
+        Ok(done("ROLLBACK"))
+    }
+
+    /// Undoes all since a savepoint, which itself stays.
+    pub(crate) fn back_to_savepoint(&mut self, place: usize) -> SqlResult<()> {
+        let block = self.block.as_mut().ok_or_else(|| no_block("a savepoint"))?;
         block.failed = false;
-        // The savepoint itself stays.
         block.savepoints.truncate(place + 1);
         let Savepoint { written, settings, lasting, constraints, read_only, said, name: _ } =
             &block.savepoints[place];
@@ -333,7 +352,7 @@ impl Session {
         self.back_to(&written)?;
         self.release_behind(&written);
         self.end_cursors_behind(place + 1);
-        Ok(done("ROLLBACK"))
+        Ok(())
     }
 
     /// How far the transaction has come with what it writes.

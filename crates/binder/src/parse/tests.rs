@@ -3,6 +3,7 @@
 use stdx::sync::thread;
 
 use super::*;
+use crate::block::{Block, BlockStep, RaiseLevel};
 
 /// What a text comes to on a stack as small as those of workers; its trees are dropped there, too.
 fn state_of(sql: String) -> Result<usize, SqlError> {
@@ -120,4 +121,63 @@ fn names_of_any_length_are_parsed_or_refused_in_little_time() {
             }
         }
     }
+}
+
+/// The block that DO has this text of.
+fn block(text: &str) -> SqlResult<Block> {
+    match &parse(&format!("DO $the_block${text}$the_block$"))?[..] {
+        [Statement::Do(block)] => Ok(block.clone()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_block_is_read_with_its_texts() {
+    let text =
+        "begin\n  create type \"a b\" as enum ('x;');\n if not exists (select 1) then perform f(1);
+        elsif case when true then true end then null; else raise notice 'a %', 1 + 1; end if;
+        exception when duplicate_object or sqlstate '42P07' then null; when others then raise; end";
+    let block = block(text).unwrap();
+    let BlockStep::If { branches, otherwise } = &block.steps[1] else { panic!("{block:?}") };
+    assert_eq!(
+        block.steps[0],
+        BlockStep::Statement("create type \"a b\" as enum ('x;')".to_owned())
+    );
+    assert_eq!(branches[0].0, "not exists (select 1)");
+    assert_eq!(branches[0].1, [BlockStep::Perform("SELECT f(1)".to_owned())]);
+    assert_eq!(branches[1], ("case when true then true end".to_owned(), Vec::new()));
+    let BlockStep::Raise(raise) = &otherwise[0] else { panic!("{otherwise:?}") };
+    assert_eq!(
+        (raise.level, &raise.arguments[..]),
+        (RaiseLevel::Notice, &["1 + 1".to_owned()][..])
+    );
+    assert_eq!(block.handlers.len(), 2);
+    assert_eq!(block.handlers[0].conditions.len(), 2);
+    assert!(block.handlers[0].steps.is_empty() && block.handlers[1].steps.len() == 1);
+}
+
+#[test]
+fn what_blocks_have_not_is_refused() {
+    for (text, state) in [
+        ("declare x int; begin null; end", "0A000"),
+        ("begin x := 1; end", "0A000"),
+        ("begin select 1 into x; end", "0A000"),
+        ("begin for i in 1..2 loop null; end loop; end", "0A000"),
+        ("begin execute 'a' into x; end", "0A000"),
+        ("begin commit; end", "0A000"),
+        ("begin do 'begin null; end'; end", "0A000"),
+        ("begin select 1; end", "42601"),
+        ("begin selec 1; end", "42601"),
+        ("begin null end", "42601"),
+        ("begin null; exception end", "42601"),
+        ("begin null; exception when nonsense then null; end", "42704"),
+        ("begin raise notice '%'; end", "42601"),
+        ("begin raise notice 'a', 1; end", "42601"),
+        ("begin", "42601"),
+        ("", "42601"),
+    ] {
+        assert_eq!(block(text).unwrap_err().state.0, state, "{text}");
+    }
+    let deep = format!("{}null;{}", "begin ".repeat(200), " end;".repeat(200));
+    assert_eq!(block(&deep).unwrap_err().state, SqlState::STATEMENT_TOO_COMPLEX);
 }
