@@ -72,17 +72,13 @@ pub fn with_caught(text: &str, caught: Option<&SqlError>) -> SqlResult<String> {
     let offsets = offsets(text, &tokens);
     let (mut out, mut from) = (String::with_capacity(text.len()), 0);
     for (token, at) in tokens.iter().zip(offsets) {
-        let value = match &token.token {
-            it if is_word(it, "sqlerrm") => &*caught.message,
-            it if is_word(it, "sqlstate") => caught.state.0,
-            _ => continue,
+        let values = [("sqlerrm", &*caught.message), ("sqlstate", caught.state.0)];
+        let Some((word, value)) = values.iter().find(|it| is_word(&token.token, it.0)) else {
+            continue;
         };
         out.push_str(&text[from..at]);
         out.push_str(&format!("'{}'", value.replace('\'', "''")));
-        from = at + "sqlerrm".len();
-        if is_word(&token.token, "sqlstate") {
-            from += 1;
-        }
+        from = at + word.len();
     }
     out.push_str(&text[from..]);
     Ok(out)
@@ -124,8 +120,7 @@ impl Reader<'_> {
             let name = self.cursor.name("the name of a condition")?;
             conditions.push(match &*name {
                 "others" => Condition::Others,
-                "sqlstate" => conditions::of_state(&self.constant()?)?,
-                name => conditions::named(name)?,
+                name => self.condition_of(name)?,
             });
             if !self.cursor.take("OR") {
                 break;
@@ -133,6 +128,14 @@ impl Reader<'_> {
         }
         self.cursor.expect("THEN")?;
         Ok(Handler { conditions, steps: self.steps()? })
+    }
+
+    /// The condition of a name, or of the state behind the word SQLSTATE.
+    fn condition_of(&mut self, name: &str) -> SqlResult<Condition> {
+        match name {
+            "sqlstate" => conditions::of_state(&self.constant()?),
+            name => conditions::named(name),
+        }
     }
 
     /// Steps up to a word that ends them.
@@ -275,11 +278,7 @@ impl Reader<'_> {
             }
             Some(Token::Word(_)) if !self.cursor.sees(&["USING"]) => {
                 let name = self.cursor.name("the name of a condition")?;
-                let found = match &*name {
-                    "sqlstate" => conditions::of_state(&self.constant()?)?,
-                    name => conditions::named(name)?,
-                };
-                raise.state = found.state();
+                raise.state = self.condition_of(&name)?.state();
                 raise.message = Some(name);
             }
             _ => {}
@@ -376,9 +375,7 @@ impl Reader<'_> {
 
 /// Refuses a message with more or fewer `%` than arguments.
 fn check_arguments(raise: &Raise) -> SqlResult<()> {
-    let Some(message) = raise.message.as_ref().filter(|_| raise.state.is_none()) else {
-        return Ok(());
-    };
+    let Some(message) = &raise.message else { return Ok(()) };
     let wanted = message.replace("%%", "").matches('%').count();
     let what = match wanted.cmp(&raise.arguments.len()) {
         std::cmp::Ordering::Equal => return Ok(()),

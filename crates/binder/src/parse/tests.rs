@@ -173,6 +173,7 @@ fn what_blocks_have_not_is_refused() {
         ("begin null; exception when nonsense then null; end", "42704"),
         ("begin raise notice '%'; end", "42601"),
         ("begin raise notice 'a', 1; end", "42601"),
+        ("begin raise '%' using errcode = '22023'; end", "42601"),
         ("begin", "42601"),
         ("", "42601"),
     ] {
