@@ -1,6 +1,8 @@
 //! `pg_depend` and `pg_rewrite`: what is made of what. Tools ask them which views go when a table goes, and which column a
 //! sequence is of.
 
+use std::collections::HashMap;
+
 use ::types::{ColumnId, SqlResult, ViewDefinition, names};
 use arrow_array::RecordBatch;
 use stdx::sync::Arc;
@@ -11,7 +13,7 @@ use super::constraints::{by_name, parent_key, referred};
 use super::oids;
 use super::relations::{all, index_oid};
 use super::shared::number;
-use super::system_views::number_of_view;
+use super::system_views::numbered_views;
 use crate::Session;
 use crate::constraints::columns_named;
 use crate::pg_types::{made_type, wire_type};
@@ -86,12 +88,14 @@ pub(super) fn dependencies(session: &Session) -> SqlResult<RecordBatch> {
         ("refobjsubid", 'i'),
         ("deptype", 'c'),
     ]);
+    let classes: HashMap<&str, i64> = numbered_views().map(|it| (it.2, it.0)).collect();
+    let number_of = |class: &str| number(classes.get(class).copied().unwrap_or_default());
     for ((class, object, part), (of_class, of, of_part), kind) in found {
         view.row([
-            number(number_of_view(class)),
+            number_of(class),
             number(object),
             number(part),
-            number(number_of_view(of_class)),
+            number_of(of_class),
             number(of),
             number(of_part),
             Cell::from(kind),

@@ -12,6 +12,19 @@ use crate::Session;
 use crate::constraints::columns_named;
 use crate::views::{Cell, ViewBuilder};
 
+/// A constraint and its table: what two of the views begin with.
+fn of_table(session: &Session, table: &Table, constraint: &str) -> [Cell; 6] {
+    let schema = names::schema_of(&table.name);
+    [
+        catalog(session),
+        schema.clone().into(),
+        constraint.into(),
+        catalog(session),
+        schema.into(),
+        names::bare(&table.name).into(),
+    ]
+}
+
 pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
         ("constraint_catalog", 't'),
@@ -36,18 +49,13 @@ pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
         let references = rules.references.iter();
         let references = references.map(|it| (it.name.to_string(), "FOREIGN KEY", it.deferral));
         for (name, kind, deferral) in keys.chain(checks).chain(references) {
-            view.row([
-                catalog(session),
-                names::schema_of(&table.name).into(),
-                name.into(),
-                catalog(session),
-                names::schema_of(&table.name).into(),
-                names::bare(&table.name).into(),
+            let more: [Cell; 4] = [
                 kind.into(),
                 if deferral == Deferral::None { "NO" } else { "YES" }.into(),
                 if deferral == Deferral::Deferred { "YES" } else { "NO" }.into(),
                 "YES".into(),
-            ]);
+            ];
+            view.row(of_table(session, &table, &name).into_iter().chain(more));
         }
     }
     view.finish()
@@ -73,17 +81,12 @@ pub(super) fn key_columns(session: &Session) -> SqlResult<RecordBatch> {
         for (name, columns, refers) in keys.chain(references) {
             for (place, column) in columns.iter().enumerate() {
                 let place = place as i64 + 1;
-                view.row([
-                    catalog(session),
-                    names::schema_of(&table.name).into(),
-                    name.to_string().into(),
-                    catalog(session),
-                    names::schema_of(&table.name).into(),
-                    names::bare(&table.name).into(),
+                let more: [Cell; 3] = [
                     table.column(*column).name.as_str().into(),
                     number(place),
                     Cell::Integer(refers.then_some(place)),
-                ]);
+                ];
+                view.row(of_table(session, &table, name).into_iter().chain(more));
             }
         }
     }
@@ -99,7 +102,7 @@ pub(super) fn checks(session: &Session) -> SqlResult<RecordBatch> {
         ("check_clause", 't'),
     ]);
     let tables = super::relations::all(session);
-    let of_table = |it: &Arc<Table>| -> Vec<(String, String, String)> {
+    let of_tables = |it: &Arc<Table>| -> Vec<(String, String, String)> {
         let schema = names::schema_of(&it.name);
         let one = |it: &CheckRule| (schema.clone(), it.name.to_string(), it.condition.to_string());
         it.rules().rows.checks.iter().map(one).collect()
@@ -107,7 +110,7 @@ pub(super) fn checks(session: &Session) -> SqlResult<RecordBatch> {
     let of_domains = domain_checks(session).into_iter();
     let of_domains =
         of_domains.map(|(own, it)| (names::schema_of(&own.name), it.name, it.condition));
-    for (schema, name, condition) in tables.iter().flat_map(of_table).chain(of_domains) {
+    for (schema, name, condition) in tables.iter().flat_map(of_tables).chain(of_domains) {
         view.row([catalog(session), schema.into(), name.into(), format!("({condition})").into()]);
     }
     view.finish()
