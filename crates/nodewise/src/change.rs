@@ -146,6 +146,11 @@ impl Session {
         let (count, returning) = (changes.count, std::mem::take(&mut changes.returning));
         self.keep_references(old, changes, cancel)?;
         let tag = change.kind.tag(count);
+        if change.returning.is_none()
+            && let Some(writing) = &mut *self.writing.lock()
+        {
+            writing.counts_only = true;
+        }
         let returned = if change.returning.is_some() { change.returned() } else { &[] };
         let (schema, types) = (self.zoned(&schema_of(returned)), types_of(returned));
         let profile = QueryProfile {

@@ -55,6 +55,7 @@ impl Session {
             return Err(error);
         }
         block.has_begun = true;
+        self.writing.lock().iter_mut().for_each(|it| it.counts_only = false);
         if block.modes.isolation.keeps_picture() {
             let mut picture = self.activity.picture.lock();
             picture.get_or_insert_with(|| self.database.catalog.snapshot());
@@ -170,10 +171,14 @@ impl Session {
         Ok(())
     }
 
-    /// A statement inside of a block answers when what the block began to write with is durable.
+    /// A statement inside of a block that tells of rows answers when what the block began to write with is durable. One that tells
+    /// how many it changed need not: its transaction ends later, and only then is anything of it known to be so.
     fn wait_for_beginning(&self) -> SqlResult<()> {
-        let needs = self.writing.lock().as_ref().map(|it| it.needs);
-        needs.map_or(Ok(()), |it| self.database.wait_for(it))
+        let needs = match &*self.writing.lock() {
+            Some(writing) if !writing.counts_only => writing.needs,
+            _ => return Ok(()),
+        };
+        self.database.wait_for(needs)
     }
 
     /// Runs BEGIN, COMMIT and the like.

@@ -107,6 +107,8 @@ pub(crate) struct Writing {
     pub(crate) turn: Option<Admitted>,
     /// Whether a statement changes several tables, and so does not leave that to its commit.
     pub(crate) has_steps: bool,
+    /// Whether the statement that ends tells how many rows it changed, and nothing else.
+    pub(crate) counts_only: bool,
     /// Its locks.
     pub(crate) owner: Owner,
     /// Whether all that it read has to be as it was when it commits.

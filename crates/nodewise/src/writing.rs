@@ -54,6 +54,7 @@ impl Session {
         *self.writing.lock() = Some(Writing {
             turn,
             has_steps: false,
+            counts_only: false,
             owner,
             is_serializable,
             began,

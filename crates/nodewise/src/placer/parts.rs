@@ -78,6 +78,7 @@ impl Database {
         let mut writing = Writing {
             deferred: Vec::new(),
             has_steps: false,
+            counts_only: false,
             turn,
             owner,
             is_serializable,
