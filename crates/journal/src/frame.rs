@@ -10,8 +10,8 @@ use std::path::Path;
 
 /// The format of sealed files that this build writes, and the newest that it reads. Format 1 had no roles.
 pub const VERSION: u32 = 2;
-/// The format of logs that this build writes. Format 2 had no roles; what it has is the same.
-pub const LOG_VERSION: u32 = 3;
+/// The format of logs that this build writes. Format 2 had no roles, and 3 no rows of their own form; what they have is the same.
+pub const LOG_VERSION: u32 = 4;
 /// The oldest format of logs whose records are read: the same numbers of rows in a record of format 1 are of other rows.
 pub(crate) const READ_FROM: u32 = 2;
 /// Bytes of a file's head.

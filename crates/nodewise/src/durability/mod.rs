@@ -3,7 +3,7 @@
 //! Key decision: a transaction is logged as what it did to tables, by position and value, never as the texts of its
 //! statements; replaying calls the functions that ran, so that positions that later records name are the same again.
 //!
-//! Reading order: `state`, `definition`, `sequence_form`, `view_form`, `column_form`, `operation`, `commit`, `replay`, `history`, `table_files`, `loads`, `checkpoint`,
+//! Reading order: `state`, `definition`, `sequence_form`, `view_form`, `column_form`, `row_run`, `operation`, `commit`, `replay`, `history`, `table_files`, `loads`, `checkpoint`,
 //! `cutting`, `opening`, `check`, `backup`, `background`.
 //!
 //! - Invariant: the order of the log is the order of commits, and a snapshot shows nothing that is not durable.
@@ -22,6 +22,7 @@ mod opening;
 mod operation;
 mod refusal;
 mod replay;
+mod row_run;
 mod sequence_form;
 mod state;
 mod table_files;

@@ -1,11 +1,9 @@
 //! What a transaction did, one thing after the other, as the bytes of a record.
 //!
 //! An operation is the length of its head (4 bytes) and the head as JSON; the number of positions (8) and the positions (8
-//! each); the number of runs of rows (4), and of each its length (8) and an Arrow IPC stream. Numbers are little-endian.
+//! each); the number of runs of rows (4), and these ([`super::row_run`]). Numbers are little-endian.
 
 use arrow_array::RecordBatch;
-use arrow_ipc::reader::StreamReader;
-use arrow_ipc::writer::StreamWriter;
 use journal::Record;
 use serde::{Deserialize, Serialize};
 use storage::{ColumnChange, Rules, Sequence, Table};
@@ -16,6 +14,7 @@ use types::{
 
 use super::column_form::ColumnForm;
 use super::definition::{ReshapeForm, RulesForm, TableForm, malformed};
+use super::row_run;
 use super::sequence_form::SequenceForm;
 use super::view_form::ViewForm;
 use crate::reshape::Reshape;
@@ -197,29 +196,21 @@ impl Operation {
 
     /// Adds it to a record.
     pub(crate) fn write(self, record: &mut Record) -> SqlResult<()> {
-        let head = serde_json::to_vec(&self.deed?).map_err(unwritable)?;
+        let deed = self.deed?;
+        let are_changed = matches!(deed, Deed::Change { .. });
+        let head = serde_json::to_vec(&deed)
+            .map_err(|error| SqlError::internal(format!("a change cannot be logged: {error}")))?;
         record.extend(&(head.len() as u32).to_le_bytes());
         record.extend(&head);
         record.extend(&(self.gone.len() as u64).to_le_bytes());
         for position in self.gone {
             record.extend(&position.to_le_bytes());
         }
-        // A stream has one schema.
+        // A run has one schema.
         let runs: Vec<&[RecordBatch]> =
             self.rows.chunk_by(|a, b| a.schema_ref() == b.schema_ref()).collect();
         record.extend(&(runs.len() as u32).to_le_bytes());
-        for run in runs {
-            let mut bytes = Vec::new();
-            let written = StreamWriter::try_new(&mut bytes, run[0].schema_ref());
-            let written = written.and_then(|mut stream| {
-                run.iter().try_for_each(|it| stream.write(it))?;
-                stream.finish()
-            });
-            written.map_err(unwritable)?;
-            record.extend(&(bytes.len() as u64).to_le_bytes());
-            record.extend(&bytes);
-        }
-        Ok(())
+        runs.into_iter().try_for_each(|it| row_run::write(it, are_changed, record))
     }
 
     /// Takes an operation from the front of a record's bytes.
@@ -233,10 +224,7 @@ impl Operation {
         let mut rows = Vec::new();
         for _ in 0..u32::from_le_bytes(taken(bytes)?) {
             let length = usize_of(taken(bytes)?)?;
-            let stream = StreamReader::try_new(split(bytes, length)?, None).map_err(malformed)?;
-            for batch in stream {
-                rows.push(batch.map_err(malformed)?);
-            }
+            rows.extend(row_run::read(split(bytes, length)?)?);
         }
         Ok(Self { deed: Ok(deed), gone, rows })
     }
@@ -260,10 +248,6 @@ impl Operation {
         }
         Ok(all)
     }
-}
-
-fn unwritable(error: impl std::fmt::Display) -> SqlError {
-    SqlError::internal(format!("a change cannot be logged: {error}"))
 }
 
 fn split<'a>(bytes: &mut &'a [u8], length: usize) -> SqlResult<&'a [u8]> {
