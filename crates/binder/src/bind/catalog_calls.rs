@@ -1,7 +1,7 @@
 //! Functions and types of PostgreSQL's catalog, which clients call about what they find there.
 //!
-//! Key decision: what they tell of a number is known when a statement is bound, so they are constants, or a CASE over all
-//! numbers that there are. Such a statement is bound anew each time.
+//! Key decision: what they tell of a number is known when a statement is bound, so they are constants, or look it up among all
+//! numbers that there are ([`super::lookup`]). Such a statement is bound anew each time.
 
 use plan::{BinaryOperator, Expr, ExprKind};
 use sqlparser::ast;
@@ -10,6 +10,7 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value};
 use super::coercion::fold_cast;
 use super::errors::at;
 use super::literal::truth;
+use super::lookup::{look_up, or_else, text};
 use super::{Binder, constant};
 use crate::registered::Registered;
 
@@ -292,30 +293,29 @@ impl<'a> Binder<'a> {
             }
         };
         self.leave_out(arguments);
-        let mut branches = Vec::with_capacity(all.len());
-        for (of, with, text) in all {
-            let is = |expr: Expr, value| {
-                let value = Expr::literal(Value::Integer(value), DataType::BigInt);
-                Expr::predicate(BinaryOperator::Equal, expr, value)
-            };
-            let mut test = is(self.copy(&number)?, of);
+        let (mut branches, mut pairs) = (Vec::new(), Vec::with_capacity(all.len()));
+        for (of, with, told) in all {
             match (with, &modifier) {
-                (None, _) => {}
+                (None, _) => pairs.push((Value::Integer(of), text(&told))),
                 (Some(with), Some(modifier)) => {
-                    let same = is(self.copy(modifier)?, with);
-                    test = Expr::predicate(BinaryOperator::And, test, same);
+                    let is = |expr: Expr, value| {
+                        let value = Expr::literal(Value::Integer(value), DataType::BigInt);
+                        Expr::predicate(BinaryOperator::Equal, expr, value)
+                    };
+                    let (number, modifier) = (self.copy(&number)?, self.copy(modifier)?);
+                    let test =
+                        Expr::predicate(BinaryOperator::And, is(number, of), is(modifier, with));
+                    branches.push((test, Expr::literal(text(&told), DataType::Text)));
                 }
-                (Some(_), None) => continue,
+                (Some(_), None) => {}
             }
-            let text = Expr::literal(Value::Text(text.as_str().into()), DataType::Text);
-            branches.push((test, text));
         }
-        self.leave_out([number].into_iter().chain(modifier));
-        let none = Expr::literal(Value::Null, DataType::Text);
+        self.leave_out(modifier);
+        let found = look_up(number, pairs, (DataType::BigInt, DataType::Text))?;
         if branches.is_empty() {
-            return Ok(none);
+            return Ok(found);
         }
-        let kind = ExprKind::Case { branches, otherwise: Some(Box::new(none)) };
+        let kind = ExprKind::Case { branches, otherwise: Some(Box::new(found)) };
         Ok(Expr { kind, data_type: DataType::Text })
     }
 
@@ -326,19 +326,9 @@ impl<'a> Binder<'a> {
             return Err(SqlError::internal("no name"));
         };
         let name = fold_cast(name, DataType::Text);
-        let text = |it: &str| Expr::literal(Value::Text(it.into()), DataType::Text);
-        let mut branches = Vec::new();
-        for (known, told) in self.environment.session.settings() {
-            let test = Expr::predicate(BinaryOperator::Equal, self.copy(&name)?, text(&known));
-            branches.push((test, text(&told)));
-        }
-        self.leave_out([name]);
-        if branches.is_empty() {
-            return Err(at(SqlError::internal("there are no settings"), whole));
-        }
-        let none = Expr::literal(Value::Null, DataType::Text);
-        let kind = ExprKind::Case { branches, otherwise: Some(Box::new(none)) };
-        Ok(Expr { kind, data_type: DataType::Text })
+        let settings = self.environment.session.settings().into_iter();
+        let pairs = settings.map(|(name, told)| (text(&name), text(&told))).collect();
+        look_up(name, pairs, (DataType::Text, DataType::Text)).map_err(|it| at(it, whole))
     }
 
     /// The sequence of a column, by texts that name the table and the column.
@@ -392,22 +382,17 @@ impl<'a> Binder<'a> {
         Ok(Expr { kind, data_type: DataType::Text })
     }
 
-    /// The number of a relation whose name is known for each row only; a text of digits is one.
-    fn number_of_text(&mut self, name: Expr) -> SqlResult<Expr> {
+    /// The number of a relation or a type whose name is known for each row only; a text of digits is one.
+    fn number_of_text(&mut self, kind: Registered, name: Expr) -> SqlResult<Expr> {
         self.is_stable = false;
-        let known = self.environment.session.catalog_texts("regclass names").unwrap_or_default();
-        let mut branches = Vec::with_capacity(known.len());
-        for (number, _, text) in known {
-            let text = Expr::literal(Value::Text(text.as_str().into()), DataType::Text);
-            let test = Expr::predicate(BinaryOperator::Equal, self.copy(&name)?, text);
-            branches.push((test, Expr::literal(Value::Integer(number), DataType::BigInt)));
-        }
-        let other = fold_cast(name, DataType::BigInt);
-        if branches.is_empty() {
-            return Ok(other);
-        }
-        let kind = ExprKind::Case { branches, otherwise: Some(Box::new(other)) };
-        Ok(Expr { kind, data_type: DataType::BigInt })
+        let names = format!("{} names", kind.name());
+        let known = self.environment.session.catalog_texts(&names).unwrap_or_default();
+        let pairs =
+            known.into_iter().map(|(number, _, name)| (text(&name), Value::Integer(number)));
+        let name = fold_cast(name, DataType::Text);
+        let other = fold_cast(self.copy(&name)?, DataType::BigInt);
+        let found = look_up(name, pairs.collect(), (DataType::Text, DataType::BigInt))?;
+        Ok(or_else(self.copy(&found)?, found, other))
     }
 
     fn number(&mut self, expr: Expr, whole: &'a ast::Expr) -> SqlResult<Expr> {
@@ -438,8 +423,9 @@ impl<'a> Binder<'a> {
         if let Some(Value::Null) = constant(&bound) {
             return Ok(Expr::literal(Value::Null, DataType::BigInt));
         }
-        if kind == Registered::Relation && constant(&bound).is_none() && bound.data_type.is_text() {
-            return self.number_of_text(bound);
+        let is_listed = matches!(kind, Registered::Relation | Registered::Type);
+        if is_listed && constant(&bound).is_none() && bound.data_type.is_text() {
+            return self.number_of_text(kind, bound);
         }
         let Some(Value::Text(name)) = constant(&bound) else {
             let message = format!("only constants are converted to {}", kind.name());
@@ -482,18 +468,13 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
         let number = self.registered(kind, operand, whole)?;
-        let text = |it: &str| Expr::literal(Value::Text(it.into()), DataType::Text);
         let zero = Expr::literal(Value::Integer(0), DataType::BigInt);
         let is_zero = Expr::predicate(BinaryOperator::Equal, self.copy(&number)?, zero);
         let other = fold_cast(self.copy(&number)?, DataType::Text);
-        let mut told = self.told_of_number(kind.name(), vec![number], whole)?;
-        if let ExprKind::Case { branches, otherwise } = &mut told.kind {
-            branches.push((is_zero, text("-")));
-            *otherwise = Some(Box::new(other));
-            return Ok(told);
-        }
-        let branches = vec![(is_zero, text("-"))];
-        let kind = ExprKind::Case { branches, otherwise: Some(Box::new(other)) };
-        Ok(Expr { kind, data_type: DataType::Text })
+        let told = self.told_of_number(kind.name(), vec![number], whole)?;
+        let named = or_else(self.copy(&told)?, told, other);
+        let none = Expr::literal(text("-"), DataType::Text);
+        let (branches, otherwise) = (vec![(is_zero, none)], Some(Box::new(named)));
+        Ok(Expr { kind: ExprKind::Case { branches, otherwise }, data_type: DataType::Text })
     }
 }

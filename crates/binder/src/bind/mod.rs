@@ -62,6 +62,7 @@ mod limit;
 mod list_items;
 mod literal;
 mod locking;
+mod lookup;
 mod made_calls;
 mod maps;
 mod merge;

@@ -7,8 +7,8 @@ use super::entries::Coded;
 use super::node::Node;
 use super::outside::Outside;
 use super::{
-    arithmetic, by_value, case, cast, codes, compare, date, function, length, like, list, logic,
-    text, try_cast,
+    arithmetic, by_value, case, cast, codes, compare, constant_array, date, function, length, like,
+    list, logic, text, try_cast,
 };
 use crate::Layout;
 
@@ -151,7 +151,9 @@ impl Compiler<'_> {
     fn call(&self, function: Function, arguments: &[Expr], data_type: DataType) -> SqlResult<Node> {
         let arguments = arguments.iter().map(|it| self.compile(it)).collect::<SqlResult<_>>()?;
         let call = |it| function::function(function, it, data_type, self.outside.sequences());
-        Ok(length::length(function, arguments).unwrap_or_else(call))
+        let known = length::length(function, arguments);
+        let known = known.or_else(|it| constant_array::of_constant(function, it, data_type));
+        Ok(known.unwrap_or_else(call))
     }
 
     fn cast(&self, operand: &Expr, to: DataType) -> SqlResult<Node> {

@@ -31,6 +31,7 @@ mod characters;
 mod codes;
 mod compare;
 mod compile;
+mod constant_array;
 mod date;
 mod derived;
 mod division;

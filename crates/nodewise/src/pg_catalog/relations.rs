@@ -11,7 +11,7 @@ use storage::{CatalogSnapshot, Rules, Table, TableIndex};
 
 use super::oids;
 use super::owners::Shown;
-use super::shared::{none, number};
+use super::shared::{is_plain, none, number, ways};
 use crate::Session;
 use crate::constraints;
 use crate::pg_types::wire_type;
@@ -20,9 +20,7 @@ use crate::views::{ViewBuilder, Viewer};
 
 /// A name as it is written in SQL: quoted where it has to be.
 pub(super) fn quoted(name: &str) -> String {
-    let begins = name.starts_with(|it: char| it.is_ascii_lowercase() || it == '_');
-    let plain = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_';
-    if begins && name.chars().all(plain) { name.to_owned() } else { constraints::quoted(name) }
+    if is_plain(name) { name.to_owned() } else { constraints::quoted(name) }
 }
 
 /// The name of a relation as it is written in SQL, without its schema if it is in this one.
@@ -346,12 +344,25 @@ pub(super) fn names(session: &Session) -> Vec<(i64, String)> {
     own_names(session).into_iter().chain(of_system).collect()
 }
 
-/// The names of relations by their numbers: with their schemas, and without where they are found so.
+/// The numbers of relations by the names that texts have for them: with the database and the schema, with the schema, and without
+/// where they are found so.
 pub(super) fn all_names(session: &Session) -> Vec<(i64, String)> {
-    let mut all = own_names(session);
-    all.extend(numbered(&session.snapshot()).into_iter().map(|(oid, full)| (oid, written(&full))));
-    all.sort();
-    all.dedup();
+    let snapshot = session.snapshot();
+    let (path, database) = (session.search_path(&snapshot), &*session.client.database);
+    let own = numbered(&snapshot).into_iter().map(|(oid, full)| {
+        let (schema, name) = names::split(&full);
+        (oid, schema, name, is_visible(session, &snapshot, &path, &full))
+    });
+    let of_system = super::system_views::numbered_views().map(|(oid, schema, name)| {
+        (oid, schema.to_owned(), name.to_owned(), schema == names::CATALOG)
+    });
+    let mut all = Vec::new();
+    for (oid, schema, name, is_visible) in own.chain(of_system) {
+        let mut written = ways(&[&schema, &name]);
+        written.extend(ways(&[database, &schema, &name]));
+        written.extend(is_visible.then(|| ways(&[&name])).into_iter().flatten());
+        all.extend(written.into_iter().map(|it| (oid, it)));
+    }
     all
 }
 

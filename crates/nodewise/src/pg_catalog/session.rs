@@ -138,6 +138,7 @@ pub(crate) fn catalog_texts(
         "pg_table_is_visible" => plain(relations::hidden(session)),
         "regrole" | "pg_get_userbyid" => super::roles::names(session),
         "regtype" => super::types::all_names(session),
+        "regtype names" => plain(super::types::known_names(session)),
         other => return super::privileges::numbers(session, other),
     })
 }

@@ -202,3 +202,24 @@ pub(super) fn unquoted(name: &str) -> String {
         None => name.to_lowercase(),
     }
 }
+
+/// The ways in which a name of some parts is written: each in quotes, and without where it needs none.
+pub(super) fn ways(parts: &[&str]) -> Vec<String> {
+    let mut all = vec![String::new()];
+    for (place, part) in parts.iter().enumerate() {
+        let dot = if place > 0 { "." } else { "" };
+        let in_quotes = format!("\"{}\"", part.replace('"', "\"\""));
+        let plain = Some(*part).filter(|it| is_plain(it));
+        let forms = || plain.into_iter().chain([&*in_quotes]);
+        all =
+            all.iter().flat_map(|it| forms().map(move |form| format!("{it}{dot}{form}"))).collect();
+    }
+    all
+}
+
+/// Whether a name has only letters that need no quotes.
+pub(super) fn is_plain(name: &str) -> bool {
+    let begins = name.starts_with(|it: char| it.is_ascii_lowercase() || it == '_');
+    let plain = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_';
+    begins && name.chars().all(plain)
+}

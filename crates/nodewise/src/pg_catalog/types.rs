@@ -4,7 +4,7 @@ use ::types::{DataType, Domain, SqlResult, UserType, names};
 use arrow_array::RecordBatch;
 
 use super::oids;
-use super::shared::{none, number};
+use super::shared::{none, number, ways};
 use crate::Session;
 use crate::pg_types::{array_of_made, made_type, wire_type};
 use crate::views::ViewBuilder;
@@ -80,6 +80,39 @@ pub(super) fn all_names(session: &Session) -> Vec<(i64, Option<i64>, String)> {
         (oid, None, format!("{}[]", it.sql))
     });
     own.chain(arrays.filter(|it| it.0 != 0)).chain(made).collect()
+}
+
+/// Words of SQL for types whose names are others.
+const WORDS: [&str; 7] = ["int", "decimal", "float", "char", "character", "time", "timestamp"];
+
+/// The numbers of types by the names that texts have for them: those of SQL, and those of PostgreSQL alone and with their schema.
+pub(super) fn known_names(session: &Session) -> Vec<(i64, String)> {
+    let mut all: Vec<(i64, String)> =
+        all_names(session).into_iter().map(|it| (it.0, it.2)).collect();
+    all.extend(WORDS.iter().filter_map(|it| Some((number_of(session, it)?, (*it).to_owned()))));
+    let mut add = |oid: i64, schema: &str, name: &str| {
+        all.extend(ways(&[schema, name]).into_iter().map(|it| (oid, it)));
+    };
+    for it in TYPES {
+        add(it.oid, names::CATALOG, it.name);
+        let array = array_number(it.oid);
+        array.into_iter().for_each(|array| add(array, names::CATALOG, &format!("_{}", it.name)));
+    }
+    for it in session.snapshot().user_types() {
+        let (schema, name) = names::split(&it.name);
+        add(made_type(&it.name).into(), &schema, &name);
+        if is_own(it) {
+            add(array_of_made(&it.name).into(), &schema, &format!("_{name}"));
+        }
+    }
+    // What is not said to be of the system's schema is a name of SQL first, as `char`.
+    let named = |name: &str| WORDS.contains(&name);
+    for it in TYPES.iter().filter(|it| !named(it.name)) {
+        all.push((it.oid, it.name.to_owned()));
+        all.extend(array_number(it.oid).map(|array| (array, format!("_{}", it.name))));
+        all.extend(array_number(it.oid).map(|array| (array, format!("{}[]", it.name))));
+    }
+    all
 }
 
 /// The columns of `pg_type`.
