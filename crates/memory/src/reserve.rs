@@ -7,9 +7,6 @@
 //! the system's allocator it would go to whoever asks first, or into an arena that cannot grow. Large pieces of
 //! queries have a way to fail ([`crate::Scratch`]).
 //!
-//! Key decision: all else comes from mimalloc, whose heaps are those of threads: small changes take and give back hundreds of small
-//! pieces each, and are done 10 to 20 % more often a second than with the allocator of the C library.
-//!
 //! - Invariant: where nothing is refused an allocation costs a comparison more, and giving it back two.
 //! - Limit: what is larger than `CHUNK` and comes from the heap still ends the process, and so does using up the whole
 //!   reserve for two seconds.
@@ -18,17 +15,11 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr::{self, NonNull};
 use std::time::Duration;
 
-#[cfg(not(miri))]
-use mimalloc::MiMalloc as Heap;
 use stdx::memory::set_short;
 use stdx::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use stdx::sync::thread;
 
 use crate::{counting, heap};
-
-// Miri does not run what is written in C.
-#[cfg(miri)]
-use std::alloc::System as Heap;
 
 /// The largest allocation that the reserve serves.
 const CHUNK: usize = 4 << 20;
@@ -124,7 +115,7 @@ impl Reserve {
     }
 }
 
-/// The heap with a reserve; to be the global allocator of a program.
+/// The system's allocator with a reserve; to be the global allocator of a program.
 pub struct ReservingAllocator;
 
 /// Takes the reserve when the program begins, and later, once what was served from it is given back but for a few chunks, ends
@@ -172,7 +163,7 @@ fn after_refusal(layout: Layout, again: impl Fn() -> *mut u8) -> *mut u8 {
     ptr::null_mut()
 }
 
-// SAFETY: memory comes from the heap, by its rules, or from a part of the reserve that nobody else has: it is handed out once
+// SAFETY: memory comes from `System`, by its rules, or from a part of the reserve that nobody else has: it is handed out once
 // until its chunk is empty. Both are told apart by their addresses.
 unsafe impl GlobalAlloc for ReservingAllocator {
     #[inline]
@@ -184,10 +175,10 @@ unsafe impl GlobalAlloc for ReservingAllocator {
         }
         counting::count(layout.size() as i64);
         // SAFETY: the caller's promise is passed on, here and below.
-        let taken = unsafe { Heap.alloc(layout) };
+        let taken = unsafe { System.alloc(layout) };
         if taken.is_null() {
             // SAFETY: as above.
-            return after_refusal(layout, || unsafe { Heap.alloc(layout) });
+            return after_refusal(layout, || unsafe { System.alloc(layout) });
         }
         taken
     }
@@ -203,10 +194,10 @@ unsafe impl GlobalAlloc for ReservingAllocator {
         }
         counting::count(layout.size() as i64);
         // SAFETY: as in `alloc`.
-        let taken = unsafe { Heap.alloc_zeroed(layout) };
+        let taken = unsafe { System.alloc_zeroed(layout) };
         if taken.is_null() {
             // SAFETY: as in `alloc`.
-            let taken = after_refusal(layout, || unsafe { Heap.alloc(layout) });
+            let taken = after_refusal(layout, || unsafe { System.alloc(layout) });
             if !taken.is_null() {
                 // SAFETY: so many bytes are ours.
                 unsafe { taken.write_bytes(0, layout.size()) };
@@ -229,8 +220,8 @@ unsafe impl GlobalAlloc for ReservingAllocator {
         counting::count(-(layout.size() as i64));
         match RESERVED.offset(place) {
             Some(offset) => RESERVED.dealloc(offset),
-            // SAFETY: the caller's promise is passed on; the place came from the heap.
-            None => unsafe { Heap.dealloc(place, layout) },
+            // SAFETY: the caller's promise is passed on; the place came from `System`.
+            None => unsafe { System.dealloc(place, layout) },
         }
     }
 
@@ -250,7 +241,7 @@ unsafe impl GlobalAlloc for ReservingAllocator {
         let moves = owner.is_some() || heap::is_large(wanted) && !heap::is_large(layout);
         if !moves && RESERVED.offset(place).is_none() {
             // SAFETY: the caller's promise is passed on; after a failure the place is as it was.
-            let taken = unsafe { Heap.realloc(place, layout, size) };
+            let taken = unsafe { System.realloc(place, layout, size) };
             if !taken.is_null() {
                 counting::count(size as i64 - layout.size() as i64);
                 return taken;
