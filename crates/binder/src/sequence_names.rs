@@ -139,6 +139,32 @@ pub fn qualified(text: &str) -> SqlResult<String> {
     kept_expression(text).map(|it| crate::written::written(&it))
 }
 
+/// A kept expression for people and their programs: what names a sequence is of the class of relations, as PostgreSQL tells it.
+pub fn with_classes(text: &str) -> String {
+    let Ok(mut expr) = crate::parse::expression(text) else { return text.to_owned() };
+    let mut is_changed = false;
+    let found: ControlFlow<()> = walk::expressions_mut(&mut expr, |it| {
+        if named(it).is_some()
+            && let ast::Expr::Function(call) = it
+            && let FunctionArguments::List(list) = &mut call.args
+            && let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(first))) = list.args.first_mut()
+        {
+            let plain = Box::new(without_class(first).clone());
+            *first = ast::Expr::Cast {
+                kind: ast::CastKind::DoubleColon,
+                expr: plain,
+                data_type: ast::DataType::Custom(ast::Ident::new("regclass").into(), Vec::new()),
+                array: false,
+                format: None,
+            };
+            is_changed = true;
+        }
+        ControlFlow::Continue(())
+    });
+    debug_assert!(found.is_continue());
+    if is_changed { crate::written::written(&expr) } else { text.to_owned() }
+}
+
 /// The name of the relation that a text in a kept expression means.
 fn kept_name(text: &str) -> Option<String> {
     let (schema, name) = relation_in(text).ok()?;
@@ -204,6 +230,18 @@ pub(crate) fn without_class(expr: &ast::Expr) -> &ast::Expr {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sequences_are_told_with_their_class() {
+        for (kept, told) in [
+            ("nextval('s')", "nextval('s'::regclass)"),
+            ("nextval('s'::regclass)", "nextval('s'::regclass)"),
+            ("nextval('x.\"S\"') * 2", "nextval('x.\"S\"'::regclass) * 2"),
+            ("lower('s')", "lower('s')"),
+        ] {
+            assert_eq!(with_classes(kept), told);
+        }
+    }
 
     #[test]
     fn names_in_texts_are_read_as_names_are() {

@@ -103,7 +103,8 @@ impl Kernel for ConstantArray {
             Lookup::Places(places) => places_of(places, &operand)?,
             Lookup::Items(items) => {
                 let length = items.len() as i64;
-                let place = |it: i64| u32::try_from(it - 1).ok().filter(|_| it <= length);
+                let within = |it: i64| (1..=length).contains(&it).then(|| it - 1);
+                let place = |it: i64| within(it).and_then(|it| u32::try_from(it).ok());
                 let places = integers(&operand)?.into_iter().map(|it| it.and_then(place));
                 let taken = take(items, &places.collect::<UInt32Array>(), None);
                 taken.map_err(|error| SqlError::internal(error.to_string()))?

@@ -47,6 +47,11 @@ pub(super) fn default_of(rules: &RowRules, column: ColumnId) -> Option<&str> {
     rules.identity(column).is_none().then_some(default)
 }
 
+/// The same as it is shown.
+pub(super) fn shown_default(rules: &RowRules, column: ColumnId) -> Option<String> {
+    default_of(rules, column).map(binder::sequence_names::with_classes)
+}
+
 pub(super) fn attributes(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&ATTRIBUTE);
     for table in all(session) {
@@ -138,7 +143,7 @@ pub(super) fn defaults(session: &Session) -> SqlResult<RecordBatch> {
     for table in all(session) {
         for place in 0..table.columns.len() {
             let id = ColumnId(place as u16);
-            let Some(default) = default_of(&table.rules().rows, id) else { continue };
+            let Some(default) = shown_default(&table.rules().rows, id) else { continue };
             view.row([
                 number(oids::named("default", table.id, &place.to_string())),
                 number(oids::table(table.id)),

@@ -8,7 +8,7 @@ use binder::bind::changeable_columns;
 use stdx::sync::Arc;
 use storage::ColumnSchema;
 
-use super::attributes::default_of;
+use super::attributes::shown_default;
 use super::shared::{none, number};
 use super::standard_types::{catalog, digits, octets, radix, said, said_type, sizes, udt};
 use super::types::TYPES;
@@ -78,7 +78,7 @@ fn row(view: &mut ViewBuilder, session: &Session, of: &Listed, at: (usize, &Colu
     let Listed { relation, rules, is_updatable, .. } = of;
     let (place, ColumnSchema { name, data_type, nullable, .. }) = at;
     let id = ColumnId(place as u16);
-    let written = default_of(rules, id).map(str::to_owned);
+    let written = shown_default(rules, id);
     let is_made = rules.generated(id).is_some();
     let (default, expression) = if is_made { (None, written) } else { (written, None) };
     let own: [Cell; 7] = [
