@@ -146,8 +146,7 @@ pub fn with_classes(text: &str) -> String {
     let found: ControlFlow<()> = walk::expressions_mut(&mut expr, |it| {
         if named(it).is_some()
             && let ast::Expr::Function(call) = it
-            && let FunctionArguments::List(list) = &mut call.args
-            && let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(first))) = list.args.first_mut()
+            && let Some(first) = first_mut(call)
         {
             let plain = Box::new(without_class(first).clone());
             *first = ast::Expr::Cast {
@@ -200,12 +199,17 @@ fn named(expr: &ast::Expr) -> Option<&str> {
     }
 }
 
-fn constant_mut(call: &mut ast::Function) -> Option<&mut String> {
+/// The first argument of a call.
+fn first_mut(call: &mut ast::Function) -> Option<&mut ast::Expr> {
     let FunctionArguments::List(list) = &mut call.args else { return None };
-    let FunctionArg::Unnamed(FunctionArgExpr::Expr(first)) = list.args.first_mut()? else {
-        return None;
-    };
-    let mut expr = first;
+    match list.args.first_mut()? {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(first)) => Some(first),
+        _ => None,
+    }
+}
+
+fn constant_mut(call: &mut ast::Function) -> Option<&mut String> {
+    let mut expr = first_mut(call)?;
     while let ast::Expr::Cast { expr: inner, .. } | ast::Expr::Nested(inner) = expr {
         expr = inner;
     }

@@ -1,7 +1,7 @@
 //! What a transaction did, one thing after the other, as the bytes of a record.
 //!
 //! An operation is the length of its head (4 bytes) and the head as JSON; the number of positions (8) and the positions (8
-//! each); the number of runs of rows (4), and these ([`super::row_run`]). Numbers are little-endian.
+//! each); the number of runs of rows (4), and of each its length (8) and what it is ([`super::row_run`]). Numbers are little-endian.
 
 use arrow_array::RecordBatch;
 use journal::Record;
@@ -198,8 +198,7 @@ impl Operation {
     pub(crate) fn write(self, record: &mut Record) -> SqlResult<()> {
         let deed = self.deed?;
         let are_changed = matches!(deed, Deed::Change { .. });
-        let head = serde_json::to_vec(&deed)
-            .map_err(|error| SqlError::internal(format!("a change cannot be logged: {error}")))?;
+        let head = serde_json::to_vec(&deed).map_err(unwritable)?;
         record.extend(&(head.len() as u32).to_le_bytes());
         record.extend(&head);
         record.extend(&(self.gone.len() as u64).to_le_bytes());
@@ -210,7 +209,12 @@ impl Operation {
         let runs: Vec<&[RecordBatch]> =
             self.rows.chunk_by(|a, b| a.schema_ref() == b.schema_ref()).collect();
         record.extend(&(runs.len() as u32).to_le_bytes());
-        runs.into_iter().try_for_each(|it| row_run::write(it, are_changed, record))
+        for run in runs {
+            let bytes = row_run::bytes_of(run, are_changed).map_err(unwritable)?;
+            record.extend(&(bytes.len() as u64).to_le_bytes());
+            record.extend(&bytes);
+        }
+        Ok(())
     }
 
     /// Takes an operation from the front of a record's bytes.
@@ -248,6 +252,10 @@ impl Operation {
         }
         Ok(all)
     }
+}
+
+fn unwritable(error: impl std::fmt::Display) -> SqlError {
+    SqlError::internal(format!("a change cannot be logged: {error}"))
 }
 
 fn split<'a>(bytes: &mut &'a [u8], length: usize) -> SqlResult<&'a [u8]> {

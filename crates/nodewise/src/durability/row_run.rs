@@ -1,8 +1,7 @@
 //! Rows of an operation, as bytes of a record.
 //!
-//! A run is its length (8 bytes) and an Arrow IPC stream; or, of few rows that are changed, its length, that of what follows
-//! (4), the types of its columns as Arrow's format strings, one in a line, and each row as its length (4) and bytes
-//! in the row format of arrow-rs. A stream begins with a length that no text of types has.
+//! A run is an Arrow IPC stream; or, of few rows that are changed, the types of their columns as Arrow's format strings, one in a
+//! line, behind the length of these (4 bytes), and each row in the row format of arrow-rs, behind its length (4). A stream begins with a length that no text of types has.
 //!
 //! Key decision: in a stream of one row most is said of its columns, and saying it costs more than all else that is done for a
 //! record.
@@ -13,7 +12,6 @@ use arrow_ipc::writer::StreamWriter;
 use arrow_row::{RowConverter, SortField};
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
-use journal::Record;
 use stdx::sync::Arc;
 use types::{SqlError, SqlResult};
 
@@ -25,16 +23,8 @@ const ROWS_MAX: usize = 1024;
 /// What a stream has in the place of the length of types.
 const STREAM: u32 = u32::MAX;
 
-/// Adds rows of one schema to a record.
-pub(super) fn write(rows: &[RecordBatch], are_changed: bool, record: &mut Record) -> SqlResult<()> {
-    let bytes = bytes_of(rows, are_changed)
-        .map_err(|error| SqlError::internal(format!("a change cannot be logged: {error}")))?;
-    record.extend(&(bytes.len() as u64).to_le_bytes());
-    record.extend(&bytes);
-    Ok(())
-}
-
-fn bytes_of(rows: &[RecordBatch], are_changed: bool) -> Result<Vec<u8>, ArrowError> {
+/// Rows of one schema as a run; `are_changed`: whether they are those of a change.
+pub(super) fn bytes_of(rows: &[RecordBatch], are_changed: bool) -> Result<Vec<u8>, ArrowError> {
     let count: usize = rows.iter().map(RecordBatch::num_rows).sum();
     let types = if are_changed && count <= ROWS_MAX { formats(&rows[0].schema()) } else { None };
     types.map_or_else(|| in_stream(rows), |it| in_rows(rows, &it))
