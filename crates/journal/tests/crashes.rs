@@ -81,8 +81,18 @@ fn what_was_synced_is_there_after_any_crash_and_the_rest_is_a_beginning_of_it() 
     }
 }
 
+/// Tells threads to end, also where what they are beside fails.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Committers at once, beside one that makes checkpoints: each image of the disk, taken at any moment between their steps, opens
-/// and holds all that was acknowledged before it was taken, without a gap.
+/// and holds all that was acknowledged before it was taken, without a gap. The images wait for checkpoints and commits to come
+/// between them, so that no order in which threads happen to run leaves any of it out.
 #[test]
 fn any_image_amid_committers_and_checkpoints_opens_with_what_was_acknowledged() {
     let rounds = std::env::var("NODEWISE_JOURNAL_ROUNDS").map_or(12, |it| it.parse().unwrap());
@@ -94,7 +104,9 @@ fn any_image_amid_committers_and_checkpoints_opens_with_what_was_acknowledged() 
             Journal::open(folder.clone(), Lsn(0), 7, &mut |_, _| Ok::<_, JournalError>(()));
         let journal = journal.unwrap();
         let (acknowledged, ended) = (AtomicU64::new(0), AtomicBool::new(false));
+        let checkpoints = AtomicU64::new(0);
         thread::scope(|scope| {
+            let _ends = Ends(&ended);
             for writer in 0..3 {
                 let (journal, acknowledged, ended) = (&journal, &acknowledged, &ended);
                 scope.spawn(move || {
@@ -108,16 +120,21 @@ fn any_image_amid_committers_and_checkpoints_opens_with_what_was_acknowledged() 
                     }
                 });
             }
-            let (journal, ended) = (&journal, &ended);
-            scope.spawn(move || {
+            let (journal, ended, checkpoints) = (&journal, &ended, &checkpoints);
+            let checkpointer = scope.spawn(move || {
                 while !ended.load(Ordering::Relaxed) {
                     let lsn = journal.rotate(seed).unwrap();
                     write_sealed(&*folder, "manifest", &lsn.0.to_le_bytes()).unwrap();
+                    checkpoints.fetch_add(1, Ordering::SeqCst);
                     journal.remove_up_to(lsn).unwrap();
                 }
             });
             let mut prng = Prng::new(seed);
-            for _ in 0..20 {
+            for image in 0..20 {
+                while checkpoints.load(Ordering::SeqCst) < image / 4 {
+                    assert!(!checkpointer.is_finished(), "seed {seed}: no more checkpoints come");
+                    thread::yield_now();
+                }
                 let known = acknowledged.load(Ordering::SeqCst);
                 let again = self::machine(machine.crash(prng.next_u64()));
                 let named = read_sealed(&*self::folder(&again), "manifest").unwrap();
@@ -131,7 +148,6 @@ fn any_image_amid_committers_and_checkpoints_opens_with_what_was_acknowledged() 
                 assert!(opened.last().0 >= known, "seed {seed}: {known} was acknowledged");
                 (images, cut) = (images + 1, cut + usize::from(after > 0));
             }
-            ended.store(true, Ordering::Relaxed);
         });
     }
     assert!(images >= rounds * 20 && cut > 0, "{images} images, {cut} behind a checkpoint");
