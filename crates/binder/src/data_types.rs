@@ -103,7 +103,7 @@ pub(crate) fn data_type_with(sql: &ast::DataType, find: FindType<'_>) -> SqlResu
         Sql::JSONB => DataType::Jsonb,
         Sql::Char(it) | Sql::Character(it) => DataType::Char(length(it, "char")?.unwrap_or(1)),
         Sql::Varchar(it) | Sql::CharVarying(it) | Sql::CharacterVarying(it) => {
-            length(it, "varchar")?.map_or(DataType::Text, DataType::Varchar)
+            length(it, "varchar")?.map_or(DataType::VARCHAR, DataType::Varchar)
         }
         Sql::Text | Sql::String(None) => DataType::Text,
         // PostgreSQL lets one say lengths and does not keep them, nor how many dimensions there are.
@@ -248,7 +248,7 @@ fn catalog_type(name: &ast::ObjectName) -> Option<DataType> {
 fn array_word(word: &str) -> Option<DataType> {
     match word {
         "numeric" => Some(DataType::Numeric),
-        "varchar" => Some(DataType::Text),
+        "varchar" => Some(DataType::VARCHAR),
         "bpchar" => Some(DataType::Bpchar),
         _ => None,
     }
@@ -260,7 +260,7 @@ fn catalog_word(word: &str, is_name: bool, is_bare: bool) -> Option<DataType> {
     Some(match word {
         "oid" => DataType::Whole(Whole::Oid),
         "xid" | "regnamespace" | "regproc" => DataType::BigInt,
-        "name" if is_name => DataType::Text,
+        "name" if is_name => DataType::Name,
         "char" if is_name => DataType::Letter,
         // The word alone is the type of one bit.
         "bit" if is_name => DataType::Bits(Bits::Any),
@@ -367,6 +367,7 @@ pub(crate) fn type_name(sql: &ast::DataType) -> Option<String> {
         DataType::Varchar(_) => "varchar",
         DataType::Text => "text",
         DataType::Letter => "char",
+        DataType::Name => "name",
         DataType::Whole(it) => return Some(it.name().to_lowercase()),
     };
     Some(name.to_owned())

@@ -14,6 +14,18 @@ pub(crate) enum Registered {
 }
 
 impl Registered {
+    /// What has such a number.
+    pub(crate) fn what(self) -> &'static str {
+        match self {
+            Self::Relation => "relation",
+            Self::Type => "type",
+            Self::Schema => "schema",
+            Self::Role => "role",
+            Self::Function => "function",
+            Self::Operator => "operator",
+        }
+    }
+
     /// Its name.
     pub(crate) fn name(self) -> &'static str {
         match self {

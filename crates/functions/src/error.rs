@@ -66,7 +66,7 @@ pub(crate) fn type_name(data_type: DataType) -> String {
         DataType::Char(_) | DataType::Bpchar => "character",
         DataType::Varchar(_) => "character varying",
         DataType::Text => "text",
-        DataType::Whole(_) | DataType::Enum(_) | DataType::Letter => {
+        DataType::Whole(_) | DataType::Enum(_) | DataType::Letter | DataType::Name => {
             return errors::type_name(data_type);
         }
         DataType::Array(element) => return format!("{}[]", type_name(element.data_type())),

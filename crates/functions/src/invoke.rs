@@ -109,6 +109,7 @@ fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::RaiseCardinality => more_than_one_row(call),
         F::RaiseDomain => no_value_of_domain(call),
         F::RaiseRow => no_row(call),
+        F::RaiseUnknown => nothing_named(call),
         _ => pattern_or_bytes(call),
     }
 }
@@ -149,6 +150,29 @@ fn no_row(call: &Call<'_>) -> SqlResult<ArrayRef> {
     Err(match column {
         Some(column) => SqlError::null_in(&column, Some(&table)),
         None => SqlError::broken_check(&table, &check.unwrap_or_default()),
+    })
+}
+
+/// The error of a name that nothing has.
+fn nothing_named(call: &Call<'_>) -> SqlResult<ArrayRef> {
+    let (kinds, names) = (call.texts(0)?, call.texts(1)?);
+    let Some(row) = (0..call.rows).find(|row| names.is_valid(*row)) else {
+        return Ok(new_null_array(&arrow_type(call.result), call.rows));
+    };
+    let (kind, name) = (kinds.value(row), names.value(row));
+    Err(match kind {
+        "relation" => SqlError::new(
+            SqlState::UNDEFINED_TABLE,
+            format!("relation \"{name}\" does not exist"),
+        ),
+        "setting" => SqlError::new(
+            SqlState::UNDEFINED_OBJECT,
+            format!("unrecognized configuration parameter \"{name}\""),
+        ),
+        kind => SqlError::new(
+            SqlState::UNDEFINED_OBJECT,
+            format!("{kind} \"{name}\" does not exist"),
+        ),
     })
 }
 

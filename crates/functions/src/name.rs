@@ -166,6 +166,7 @@ const UNNAMED: &[Function] = &[
     Function::RaiseCardinality,
     Function::RaiseDomain,
     Function::RaiseRow,
+    Function::RaiseUnknown,
     Function::RegexpMatches,
     Function::SeriesLength,
     Function::SeriesMoment,

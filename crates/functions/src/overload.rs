@@ -186,6 +186,7 @@ fn others(function: Function) -> &'static [Overload] {
         F::SetConfig => const { &[fixed(&[Text, Text, Boolean], TEXT)] },
         F::RaiseCardinality => const { &[fixed(&[], DataType::Null)] },
         F::RaiseDomain => const { &[fixed(&[Text, Text], DataType::Null)] },
+        F::RaiseUnknown => const { &[fixed(&[Text, Text], DataType::Null)] },
         F::RaiseRow => const { &[fixed(&[Text, Text, Text], BOOLEAN)] },
         F::Version => const { &[fixed(&[], TEXT)] },
         F::Uuid => const { &[fixed(&[], DataType::Uuid)] },

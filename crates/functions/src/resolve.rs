@@ -94,9 +94,8 @@ fn alike(
     let chosen = &arguments[first..];
     let result = match common_type(&what, chosen)? {
         // A constant of unknown type is neither cut nor filled by what it stands beside.
-        DataType::Varchar(_) | DataType::Letter if chosen.contains(&DataType::Null) => {
-            DataType::Text
-        }
+        DataType::Varchar(_) if chosen.contains(&DataType::Null) => DataType::VARCHAR,
+        DataType::Letter if chosen.contains(&DataType::Null) => DataType::Text,
         DataType::Char(_) if chosen.contains(&DataType::Null) => DataType::Bpchar,
         known => known,
     };

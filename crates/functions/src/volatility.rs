@@ -45,9 +45,10 @@ pub fn volatility(function: Function) -> Volatility {
             Volatility::Volatile
         }
         Function::ArraySample | Function::ArrayShuffle => Volatility::Volatile,
-        Function::RaiseCardinality | Function::RaiseDomain | Function::RaiseRow => {
-            Volatility::Volatile
-        }
+        Function::RaiseCardinality
+        | Function::RaiseDomain
+        | Function::RaiseRow
+        | Function::RaiseUnknown => Volatility::Volatile,
         it if it.is_of_sequences() || it.is_of_sessions() => Volatility::Volatile,
         _ => Volatility::Immutable,
     }

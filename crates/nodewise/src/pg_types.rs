@@ -189,6 +189,7 @@ pub fn wire_type(of: DataType) -> WireType {
         DataType::Enum(it) if !it.name().is_empty() => fixed(made_type(it.name()), 4),
         DataType::Null | DataType::Text | DataType::Enum(_) => fixed(TEXT, -1),
         DataType::Letter => fixed(CHAR, 1),
+        DataType::Name => fixed(NAME, 64),
         DataType::Whole(Whole::Oid) => fixed(OID, 4),
         DataType::Whole(it) => wire_type(it.plain()),
         DataType::Array(Element::SmallIntVector) => fixed(INT2VECTOR, -1),

@@ -34,9 +34,9 @@ pub fn negated(mut expr: Expr) -> Expr {
 
 /// A conversion, none where the type is held and compared in the same way. CHAR is not: its blanks do not count.
 pub fn cast(expr: Expr, data_type: DataType) -> Expr {
-    let is_text =
-        matches!(expr.data_type, DataType::Varchar(_) | DataType::Text | DataType::Letter);
-    if expr.data_type == data_type || (is_text && data_type == DataType::Text) {
+    if expr.data_type == data_type
+        || (data_type == DataType::Text && expr.data_type.is_cut_text())
+    {
         return expr;
     }
     if let ExprKind::Literal(literal) = &expr.kind
@@ -115,7 +115,7 @@ pub fn strip_declared_cast(expr: Expr) -> Expr {
 /// Takes off a conversion from one type of text to another that cuts nothing and pads nothing.
 pub fn strip_text_cast(expr: Expr) -> Expr {
     let keeps = |from: DataType, to: DataType| match (from, to) {
-        (_, DataType::Text) => from.is_text() && from != DataType::Bpchar,
+        (_, DataType::Text | DataType::VARCHAR) => from.is_text() && from != DataType::Bpchar,
         (DataType::Char(own) | DataType::Varchar(own), DataType::Varchar(room)) => own <= room,
         _ => from == to,
     };

@@ -790,6 +790,8 @@ functions! {
     RaiseDomain = "raise_domain",
     /// Raises 23502: a row of the first argument's table has NULL in the second's column; 23514 where that is NULL: the third's CHECK.
     RaiseRow = "raise_row",
+    /// Raises 42P01, or 42704 for what is no relation: there is nothing of the kind of the first argument that the second names. NULL of NULL.
+    RaiseUnknown = "raise_unknown",
     /// The first argument cast to the type of the second, which may be NULL; NULL where the cast fails.
     TryCastToType = "try_cast_to_type",
     /// The name and version of the database.

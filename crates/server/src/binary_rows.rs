@@ -249,6 +249,7 @@ impl Column {
             | DataType::Varchar(_)
             | DataType::Text
             | DataType::Letter
+            | DataType::Name
             | DataType::Uuid
             | DataType::Network(_)
             | DataType::Bits(_)
@@ -282,13 +283,9 @@ impl Column {
             (Self::Interval(it), Value::Decimal { unscaled, scale: 0 }) => {
                 it.append_value(*unscaled);
             }
-            (Self::Text(it, of), Value::Text(value)) => match of {
-                DataType::Char(_) | DataType::Varchar(_) => {
-                    it.append_value(numeric::fitting(value, *of)?);
-                }
-                DataType::Letter => it.append_value(numeric::shortened(value, *of)),
-                _ => it.append_value(value),
-            },
+            (Self::Text(it, of), Value::Text(value)) => {
+                it.append_value(numeric::fitting(value, *of)?);
+            }
             _ => return Err(misfit(&value, of)),
         }
         Ok(())

@@ -25,8 +25,7 @@ pub fn column_to_arrow(column: &Column, rows: Range<usize>) -> ArrayRef {
         | DataType::Text
         | DataType::Char(_)
         | DataType::Bpchar
-        | DataType::Varchar(_)
-        | DataType::Letter => text_array(column, rows),
+        | DataType::Varchar(_) => text_array(column, rows),
         DataType::Boolean => Arc::new(BooleanArray::from_iter(
             ints(column, rows).into_iter().map(|it| it.map(|it| it != 0)),
         )),

@@ -52,23 +52,30 @@ pub(crate) const UUID: &str = "arrow.uuid";
 /// The extension of texts that hold arrays, as tables of the catalog have them.
 const HELD_ARRAY: &str = "nodewise.array";
 /// The types of their items, by the names that the extension's metadata has.
-const HELD_ITEMS: [(&str, Element); 6] = [
+const HELD_ITEMS: [(&str, Element); 7] = [
     ("oid", Element::Whole(Whole::Oid)),
     ("smallint", Element::SmallInt),
     ("bigint", Element::BigInt),
     ("text", Element::Text),
+    ("name", Element::Name),
     ("int2vector", Element::SmallIntVector),
     ("oidvector", Element::OidVector),
 ];
 const EXTENSION_METADATA: &str = "ARROW:extension:metadata";
 
-/// The extension of texts that are `"char"`, and of integers that are numbers of the catalog.
+/// The extensions of texts that are `"char"` or `name`, and of integers that are numbers of the catalog.
 const LETTER: &str = "nodewise.letter";
+const NAME: &str = "nodewise.name";
 const OID: &str = "nodewise.oid";
 
 /// A field of `"char"`.
 pub fn letter_field(name: &str) -> Field {
     marked(Field::new(name, ArrowType::Utf8, true), LETTER)
+}
+
+/// A field of `name`.
+pub fn name_field(name: &str) -> Field {
+    marked(Field::new(name, ArrowType::Utf8, true), NAME)
 }
 
 /// A field of numbers of the catalog.
@@ -84,7 +91,7 @@ fn is_marked(field: &Field, extension: &str) -> bool {
     field.metadata().get(EXTENSION).is_some_and(|it| it == extension)
 }
 
-/// A field of texts that hold arrays of small integers (`smallint`), integers (`bigint`), numbers of the catalog (`oid`) or texts (`text`), or
+/// A field of texts that hold arrays of small integers (`smallint`), integers (`bigint`), numbers of the catalog (`oid`), texts (`text`) or names (`name`), or
 /// vectors of PostgreSQL's catalog (`int2vector`, `oidvector`).
 pub fn held_array_field(name: &str, item: &str) -> Field {
     let metadata = [(EXTENSION, HELD_ARRAY), (EXTENSION_METADATA, item)];
@@ -144,6 +151,7 @@ pub fn sql_type(field: &Field, source: &str) -> SqlResult<DataType> {
         | ArrowType::FixedSizeBinary(_) => Some(DataType::Bytea),
         ArrowType::Utf8 if held_array(field).is_some() => held_array(field),
         ArrowType::Utf8 if is_marked(field, LETTER) => Some(DataType::Letter),
+        ArrowType::Utf8 if is_marked(field, NAME) => Some(DataType::Name),
         ArrowType::Utf8 | ArrowType::LargeUtf8 | ArrowType::Utf8View => Some(DataType::Text),
         ArrowType::Dictionary(_, values) => {
             let inner = Field::new(field.name(), (**values).clone(), true);

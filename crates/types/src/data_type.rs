@@ -62,12 +62,14 @@ pub enum DataType {
     /// CHAR of no one length: each text has the blanks at its end that it came with. They do not count in comparisons,
     /// and go where it becomes another type. Only expressions have it, where CHAR of several lengths meets.
     Bpchar,
-    /// Text of at most n characters.
+    /// Text of at most n characters; [`DataType::VARCHAR`] has no limit.
     Varchar(u32),
     /// Text of any length.
     Text,
     /// Text of one character at most: `"char"`, of which the kinds of PostgreSQL's catalog are.
     Letter,
+    /// What becomes it is cut to 63 bytes: `name`, of which the names in PostgreSQL's catalog are. Those of ours may be longer.
+    Name,
     /// A whole number of a range of its own, held as a plain number.
     Whole(Whole),
     /// One of several labels, in their order. Held as the place of the label.
@@ -84,6 +86,9 @@ pub enum DataType {
 }
 
 impl DataType {
+    /// VARCHAR without a length: TEXT, but for what it is called.
+    pub const VARCHAR: Self = Self::Varchar(u32::MAX);
+
     /// The type as which columns, vectors and kernels hold values of this one: another name for the same integers, floats or
     /// texts, in the same order. Whoever holds, moves, compares or counts values asks this; whoever reads, writes or
     /// calculates with them asks the type itself.
@@ -94,7 +99,7 @@ impl DataType {
             Self::Interval => Self::Decimal { precision: 38, scale: 0 },
             Self::Uuid | Self::Bytea | Self::Json | Self::Jsonb | Self::Numeric => Self::Text,
             Self::Array(_) | Self::Struct(_) | Self::Map(_) => Self::Text,
-            Self::Letter | Self::Bits(_) | Self::Network(_) => Self::Text,
+            Self::Letter | Self::Name | Self::Bits(_) | Self::Network(_) => Self::Text,
             Self::Whole(it) => it.plain(),
             Self::Enum(_) => Self::Integer,
             own => own,
@@ -136,7 +141,20 @@ impl DataType {
 
     /// Whether values are text.
     pub fn is_text(self) -> bool {
-        matches!(self, Self::Char(_) | Self::Bpchar | Self::Varchar(_) | Self::Text | Self::Letter)
+        self.is_blank_padded() || self == Self::Text || self.is_cut_text()
+    }
+
+    /// Whether values are texts that are as those of TEXT, but cut to a length where they are stored or cast.
+    pub fn is_cut_text(self) -> bool {
+        matches!(self, Self::Varchar(_) | Self::Letter | Self::Name)
+    }
+
+    /// The characters that a type says its texts to have at most: the n of CHAR(n) and VARCHAR(n).
+    pub fn said_length(self) -> Option<u32> {
+        match self {
+            Self::Char(n) | Self::Varchar(n) => Some(n).filter(|it| *it != u32::MAX),
+            _ => None,
+        }
     }
 
     /// Whether values are texts whose blanks at the end do not count.
@@ -217,9 +235,11 @@ impl fmt::Display for DataType {
             Self::Jsonb => f.write_str("JSONB"),
             Self::Char(n) => write!(f, "CHAR({n})"),
             Self::Bpchar => f.write_str("BPCHAR"),
+            Self::Varchar(u32::MAX) => f.write_str("VARCHAR"),
             Self::Varchar(n) => write!(f, "VARCHAR({n})"),
             Self::Text => f.write_str("TEXT"),
             Self::Letter => f.write_str("\"char\""),
+            Self::Name => f.write_str("NAME"),
             Self::Whole(it) => f.write_str(it.name()),
             Self::Enum(it) => write!(f, "{it}"),
             Self::Array(Element::SmallIntVector) => f.write_str("INT2VECTOR"),
@@ -336,6 +356,7 @@ elements! {
     Bpchar,
     Text,
     Letter,
+    Name,
     Numeric,
 }
 

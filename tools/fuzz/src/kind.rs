@@ -27,6 +27,7 @@ pub enum Kind {
     Bit(u8),
     /// At most so many bits.
     Varbit(u8),
+    /// Text of so many characters at most; 0 for any length.
     Varchar(u8),
     Char(u8),
     Text,
@@ -101,7 +102,9 @@ impl Class {
             Self::Uuid => &[Kind::Uuid],
             Self::Bytes => &[Kind::Bytea],
             Self::Bits => &[Kind::Bit(4), Kind::Varbit(12), Kind::Varbit(12)],
-            Self::Text => &[Kind::Text, Kind::Varchar(8), Kind::Varchar(20), Kind::Char(4)],
+            Self::Text => {
+                &[Kind::Text, Kind::Varchar(0), Kind::Varchar(8), Kind::Varchar(20), Kind::Char(4)]
+            },
         }
     }
 
@@ -169,6 +172,7 @@ impl fmt::Display for Kind {
             Self::Bytea => out.write_str("BYTEA"),
             Self::Bit(length) => write!(out, "BIT({length})"),
             Self::Varbit(length) => write!(out, "BIT VARYING({length})"),
+            Self::Varchar(0) => out.write_str("VARCHAR"),
             Self::Varchar(length) => write!(out, "VARCHAR({length})"),
             Self::Char(length) => write!(out, "CHAR({length})"),
             Self::Text => out.write_str("TEXT"),

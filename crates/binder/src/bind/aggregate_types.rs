@@ -358,9 +358,7 @@ fn of_one_value(
         _ if truth => (own == DataType::Boolean).then_some(own),
         _ if name == "any_value" => Some(own),
         // A text has no limit of length any more.
-        _ if ordered && matches!(own, DataType::Varchar(_) | DataType::Letter) => {
-            Some(DataType::Text)
-        }
+        _ if ordered && own.is_cut_text() => Some(DataType::Text),
         _ if ordered => Some(own),
         _ => None,
     };

@@ -140,7 +140,7 @@ impl<'a> Binder<'a> {
         Ok(match to {
             it if it == assigned.data_type => assigned,
             // A text that is too long is refused, where a cast would cut it.
-            DataType::Varchar(_) | DataType::Char(_) => {
+            _ if to.said_length().is_some() => {
                 nested_call(Function::NestedFit, fold_cast(assigned, DataType::Text), to)
             }
             _ => fold_cast(assigned, to),

@@ -460,12 +460,15 @@ impl<'a> Binder<'a> {
         // CHAR and TEXT are compared as TEXT, VARCHAR and CHAR as CHAR, and what was compared is the answer.
         left = match (left.data_type, right.data_type) {
             (own, DataType::Text) if own.is_blank_padded() => fold_cast(left, DataType::Text),
-            (DataType::Varchar(_) | DataType::Letter, other) if other.is_blank_padded() => {
+            (own, other) if own.is_cut_text() && other.is_blank_padded() => {
                 fold_cast(left, DataType::Bpchar)
             }
             _ => left,
         };
-        let data_type = left.data_type;
+        let data_type = match left.data_type {
+            DataType::Varchar(_) => DataType::Text,
+            own => own,
+        };
         let again = self.copy(&left)?;
         let same = self.compare(BinaryOperator::Equal, again, right, whole)?;
         let branches = vec![(same, plan::build::null(data_type))];

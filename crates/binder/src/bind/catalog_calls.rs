@@ -3,14 +3,14 @@
 //! Key decision: what they tell of a number is known when a statement is bound, so they are constants, or look it up among all
 //! numbers that there are ([`super::lookup`]). Such a statement is bound anew each time.
 
-use plan::{BinaryOperator, Expr, ExprKind};
+use plan::{BinaryOperator, Expr, ExprKind, Function};
 use sqlparser::ast;
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::coercion::fold_cast;
 use super::errors::at;
 use super::literal::truth;
-use super::lookup::{look_up, or_else, text};
+use super::lookup::{look_up, or_else, text, unknown};
 use super::{Binder, constant};
 use crate::registered::Registered;
 
@@ -120,7 +120,7 @@ impl<'a> Binder<'a> {
             | ("pg_get_constraintdef" | "pg_get_indexdef", 1 | 2)
             | ("pg_get_indexdef", 3) => Some(self.told_of_number(name, arguments, whole)),
             ("pg_get_serial_sequence", 2) => Some(self.serial_sequence(arguments, whole)),
-            ("current_setting", 1) if constant(&arguments[0]).is_none() => {
+            ("current_setting", 1 | 2) if arguments.iter().any(|it| constant(it).is_none()) => {
                 Some(self.setting_named(arguments, whole))
             }
             _ if is_of_nothing(name, arguments.len()) => {
@@ -319,16 +319,32 @@ impl<'a> Binder<'a> {
         Ok(Expr { kind, data_type: DataType::Text })
     }
 
-    /// The setting of a name that is known for each row only; NULL where there is none.
+    /// The setting of a name that is known for each row only; of a name that none has NULL where a second argument is true.
     fn setting_named(&mut self, arguments: Vec<Expr>, whole: &'a ast::Expr) -> SqlResult<Expr> {
         self.is_stable = false;
-        let Some(name) = arguments.into_iter().next() else {
+        let mut arguments = arguments.into_iter();
+        let mut taken = |it: DataType| {
+            let argument = arguments.next();
+            argument.map(|argument| self.coerce(argument, it, whole)).transpose()
+        };
+        let (Some(name), missing) = (taken(DataType::Text)?, taken(DataType::Boolean)?) else {
             return Err(SqlError::internal("no name"));
         };
-        let name = fold_cast(name, DataType::Text);
         let settings = self.environment.session.settings().into_iter();
         let pairs = settings.map(|(name, told)| (text(&name), text(&told))).collect();
-        look_up(name, pairs, (DataType::Text, DataType::Text)).map_err(|it| at(it, whole))
+        let name = self.fold_call(Function::Lower, vec![name], DataType::Text)?;
+        let mut none = unknown("setting", self.copy(&name)?, DataType::Text);
+        if let Some(missing) = missing {
+            let null = Expr::literal(Value::Null, DataType::Text);
+            let kind = ExprKind::Case {
+                branches: vec![(missing, null)],
+                otherwise: Some(Box::new(none)),
+            };
+            none = Expr { kind, data_type: DataType::Text };
+        }
+        let found = look_up(name, pairs, (DataType::Text, DataType::Text));
+        let found = found.map_err(|it| at(it, whole))?;
+        Ok(or_else(self.copy(&found)?, found, none))
     }
 
     /// The sequence of a column, by texts that name the table and the column.
@@ -390,7 +406,10 @@ impl<'a> Binder<'a> {
         let pairs =
             known.into_iter().map(|(number, _, name)| (text(&name), Value::Integer(number)));
         let name = fold_cast(name, DataType::Text);
-        let other = fold_cast(self.copy(&name)?, DataType::BigInt);
+        let written = self.copy(&name)?;
+        let number = self.tried(written, DataType::BigInt)?;
+        let unknown = unknown(kind.what(), self.copy(&name)?, DataType::BigInt);
+        let other = or_else(self.copy(&number)?, number, unknown);
         let found = look_up(name, pairs.collect(), (DataType::Text, DataType::BigInt))?;
         Ok(or_else(self.copy(&found)?, found, other))
     }
@@ -448,14 +467,13 @@ impl<'a> Binder<'a> {
             Err(_) => self.environment.session.relation_number(kind.name(), name),
         };
         number.ok_or_else(|| {
-            let (what, state) = match kind {
-                Registered::Relation => ("relation", SqlState::UNDEFINED_TABLE),
-                Registered::Type => ("type", SqlState::UNDEFINED_OBJECT),
-                Registered::Schema => ("schema", SqlState::UNDEFINED_SCHEMA),
-                Registered::Role => ("role", SqlState::UNDEFINED_OBJECT),
-                Registered::Function => ("function", SqlState::UNDEFINED_FUNCTION),
-                Registered::Operator => ("operator", SqlState::UNDEFINED_FUNCTION),
+            let state = match kind {
+                Registered::Relation => SqlState::UNDEFINED_TABLE,
+                Registered::Type | Registered::Role => SqlState::UNDEFINED_OBJECT,
+                Registered::Schema => SqlState::UNDEFINED_SCHEMA,
+                Registered::Function | Registered::Operator => SqlState::UNDEFINED_FUNCTION,
             };
+            let what = kind.what();
             at(SqlError::new(state, format!("{what} \"{name}\" does not exist")), whole)
         })
     }

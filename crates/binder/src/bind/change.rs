@@ -520,8 +520,8 @@ impl<'a> Binder<'a> {
         }
         let from = value.data_type;
         Ok(match (from, to) {
-            // What is more than a letter is left out.
-            (_, DataType::Letter) if from == DataType::Null || from.is_text() => {
+            // What is more than a letter or a name has is left out.
+            (_, DataType::Letter | DataType::Name) if from == DataType::Null || from.is_text() => {
                 self.converted(value, to)?
             }
             (DataType::Null, _) if to.is_text() => self.coerce_unknown(value, DataType::Text)?,

@@ -169,11 +169,13 @@ impl Binder<'_> {
             ExprKind::Literal(value) => {
                 let value = match to {
                     // A limit of length is for values that are stored or cast.
-                    DataType::Varchar(_) | DataType::Text => value,
+                    DataType::Varchar(_) | DataType::Text | DataType::Name => value,
                     _ => self.read(&value, to)?,
                 };
-                let limited = to.is_blank_padded() || to == DataType::Letter;
-                let to = if to.is_text() && !limited { DataType::Text } else { to };
+                let to = match to {
+                    DataType::Varchar(_) | DataType::Name => DataType::Text,
+                    to => to,
+                };
                 Ok(Expr::literal(value, to))
             }
             ExprKind::Parameter(number) => {
@@ -213,13 +215,13 @@ pub(super) fn roomy(known: DataType, expr: &Expr) -> DataType {
     let (ExprKind::Literal(Value::Text(text)), DataType::Null) = (&expr.kind, expr.data_type)
     else {
         return match (known, expr.data_type) {
-            (DataType::Varchar(_), DataType::Null) => DataType::Text,
+            (DataType::Varchar(_), DataType::Null) => DataType::VARCHAR,
             (DataType::Bits(it), DataType::Null) => DataType::Bits(it.unlimited()),
             _ => known,
         };
     };
     match known {
-        DataType::Varchar(_) => DataType::Text,
+        DataType::Varchar(_) => DataType::VARCHAR,
         DataType::Char(n) if text.chars().count() == n as usize => known,
         DataType::Char(_) => DataType::Bpchar,
         DataType::Bits(it) => DataType::Bits(it.unlimited()),

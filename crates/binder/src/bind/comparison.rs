@@ -236,9 +236,7 @@ impl<'a> Binder<'a> {
             // Exact numbers compare as they are.
             own if own.is_exact() && other.is_exact() => Ok(it),
             // VARCHAR beside CHAR compares without the blanks at its end; other texts compare as they are.
-            DataType::Varchar(_) | DataType::Letter if meet.is_blank_padded() => {
-                Ok(fold_cast(it, meet))
-            }
+            own if own.is_cut_text() && meet.is_blank_padded() => Ok(fold_cast(it, meet)),
             DataType::Bpchar => Ok(fold_cast(it, meet)),
             own if own.is_text() && other.is_text() => Ok(it),
             DataType::Bits(_) => Ok(it),

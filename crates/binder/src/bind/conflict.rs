@@ -179,7 +179,7 @@ impl<'a> Binder<'a> {
         let (mut made, mut asked) = (Vec::new(), Vec::new());
         for ((attr, given), column) in shown.iter_mut().zip(&row).zip(&target.table.columns) {
             let data_type = column.data_type;
-            if *attr != *given && matches!(data_type, DataType::Char(_) | DataType::Varchar(_)) {
+            if *attr != *given && data_type.said_length().is_some() {
                 let fitting = nested_call(Function::NestedFit, self.column_expr(*given), data_type);
                 *attr = self.attribute(data_type, true);
                 made.push((*attr, fitting));

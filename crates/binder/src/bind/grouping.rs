@@ -144,8 +144,10 @@ impl<'a> Binder<'a> {
             let windows = level.windows.iter().map(|it| it.0);
             let calls: AttrSet = level.calls.iter().map(|it| it.0).chain(windows).collect();
             let of_rows = |it: &&Item| !AttrSet::of(&it.expr).intersects(&calls);
-            let key = |it: &Item| Key { expr: it.expr.clone(), item: None };
-            keys.extend(items.iter().filter(of_rows).map(key));
+            for (place, item) in items.iter().enumerate().filter(|it| of_rows(&it.1)) {
+                self.group_left_out(place);
+                keys.push(Key { expr: item.expr.clone(), item: None });
+            }
         }
         for key in early.keys {
             let mut key = match key {
@@ -203,7 +205,10 @@ impl<'a> Binder<'a> {
             _ => place(expr, items.len(), "GROUP BY")?,
         };
         let mut key = match item {
-            Some(item) => items[item].expr.clone(),
+            Some(item) => {
+                self.group_left_out(item);
+                items[item].expr.clone()
+            }
             None => self.declared(expr)?,
         };
         // The select list may stand above the groups already.

@@ -205,7 +205,7 @@ impl<'a> Binder<'a> {
                 self.fold_call(Function::ConvertTo, vec![text, encoding], DataType::Bytea)
             }
             // A text that is too long is none, where a cast would cut it.
-            to @ (DataType::Varchar(_) | DataType::Char(_)) => {
+            to if to.said_length().is_some() => {
                 let text = fold_cast(made, DataType::Text);
                 Ok(nested_call(Function::NestedFit, text, to))
             }

@@ -190,15 +190,13 @@ impl<'a> Binder<'a> {
             let kind = ExprKind::Case { branches, otherwise: Some(Box::new(text)) };
             text = Expr { kind, data_type: DataType::Text };
         }
-        if let DataType::Varchar(length) | DataType::Char(length) = to
+        if let Some(length) = to.said_length()
             && !raises
         {
             return self.within(text, to, length);
         }
         match raises || to.is_text() {
-            true if matches!(to, DataType::Varchar(_) | DataType::Char(_)) => {
-                self.stored_as(text, to)
-            }
+            true if to.said_length().is_some() => self.stored_as(text, to),
             true => self.as_type(super::failing::Failing::Raises, text, to),
             false => self.tried(text, to),
         }

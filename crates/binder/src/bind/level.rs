@@ -32,6 +32,9 @@ pub(super) struct Level {
     pub left_out: Vec<Expr>,
     /// The columns that constants have left out of keys of GROUP BY: left out of the same above, they are grouped by.
     pub left_out_of_keys: AttrSet,
+    /// The columns that constants have left out of entries of the select list, by their places: of those that are keys they are
+    /// grouped by.
+    pub left_out_of_items: Vec<(usize, AttrSet)>,
     /// Aggregates met so far.
     pub calls: Vec<(Attr, Aggregate)>,
     /// Calls of grouping() met so far, with their arguments.
@@ -146,6 +149,7 @@ impl Level {
             keys: Vec::new(),
             left_out: Vec::new(),
             left_out_of_keys: AttrSet::default(),
+            left_out_of_items: Vec::new(),
             calls: Vec::new(),
             groupings: Vec::new(),
             windows: Vec::new(),
@@ -240,6 +244,24 @@ impl Binder<'_> {
         } else if level.clause.is_over_groups() || level.clause == Clause::Aggregate {
             let has_columns = |it: &Expr| !AttrSet::of(it).is_empty();
             level.left_out.extend(exprs.into_iter().filter(has_columns));
+        }
+    }
+
+    /// Notes what the last entry of the select list has left out since so much was known.
+    pub(super) fn note_left_out(&mut self, known: usize, items: usize) {
+        let level = self.level();
+        let mut columns = AttrSet::default();
+        level.left_out.iter().skip(known).for_each(|it| columns.add_expr(it));
+        if !columns.is_empty() && items > 0 {
+            level.left_out_of_items.push((items - 1, columns));
+        }
+    }
+
+    /// An entry of the select list is a key: so is what was left out of it.
+    pub(super) fn group_left_out(&mut self, item: usize) {
+        let level = self.level();
+        for (_, columns) in level.left_out_of_items.iter().filter(|it| it.0 == item) {
+            columns.iter().for_each(|it| level.left_out_of_keys.insert(it));
         }
     }
 

@@ -41,6 +41,12 @@ pub(super) fn or_else(found: Expr, copy: Expr, otherwise: Expr) -> Expr {
     Expr { kind: ExprKind::Case { branches, otherwise }, data_type }
 }
 
+/// The error that nothing of a kind has a name, which is known for each row only.
+pub(super) fn unknown(kind: &str, name: Expr, data_type: DataType) -> Expr {
+    let arguments = vec![Expr::literal(text(kind), DataType::Text), name];
+    Expr { kind: ExprKind::Call { function: Function::RaiseUnknown, arguments }, data_type }
+}
+
 /// A constant text.
 pub(super) fn text(it: &str) -> Value {
     Value::Text(it.into())

@@ -128,7 +128,30 @@ impl<'a> Binder<'a> {
             let (exprs, level): (Vec<Expr>, _) = self.in_level(level, bind)?;
             rows.push((exprs, level.input));
         }
+        for (place, to) in parameters.iter().enumerate().take(width) {
+            self.each_as(&mut rows, place, *to)?;
+        }
         self.constant_rows(rows, width)
+    }
+
+    /// Values of several types that go to one column, each as it goes there: brought together first, 2 beside 1.5 would be the
+    /// text 2.0.
+    fn each_as(
+        &mut self,
+        rows: &mut [(Vec<Expr>, Rel)],
+        place: usize,
+        to: DataType,
+    ) -> SqlResult<()> {
+        let types = || rows.iter().map(|it| it.0[place].data_type);
+        let is_one = types().all(|it| it == rows[0].0[place].data_type);
+        if is_one || !types().all(|it| numeric::is_assignable(it, to)) {
+            return Ok(());
+        }
+        for (row, _) in rows {
+            let value = std::mem::replace(&mut row[place], null());
+            row[place] = self.stored_as(value, to)?;
+        }
+        Ok(())
     }
 
     /// An expression of VALUES; a parameter or a text of unknown type is of the type that is asked for, whatever the other rows

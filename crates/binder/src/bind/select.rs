@@ -203,6 +203,7 @@ impl<'a> Binder<'a> {
         items: &mut Vec<Item>,
     ) -> SqlResult<()> {
         for item in list {
+            let known = self.level().left_out.len();
             match item {
                 SelectItem::UnnamedExpr(
                     expr @ ast::Expr::CompoundFieldAccess { root, access_chain },
@@ -246,6 +247,7 @@ impl<'a> Binder<'a> {
                     return Err(unsupported("several aliases", expr));
                 }
             }
+            self.note_left_out(known, items.len());
         }
         Ok(())
     }

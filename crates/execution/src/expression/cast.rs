@@ -3,11 +3,11 @@
 
 use types::numeric::datetime::{self, DAY};
 use types::numeric::errors::{cannot_cast, date_beyond_timestamp};
-use types::numeric::{float, format, spelling};
+use types::numeric::{NAME_BYTES, float, format, spelling};
 use types::{Bits, DataType, Network, SqlResult, Value, Zone};
 
 use super::by_value::converted;
-use super::characters::{characters, trim_blanks};
+use super::characters::{characters, trim_blanks, whole_characters};
 use super::compare::compare;
 use super::float::float_of;
 use super::integers::{Finish, bounds_of, may_be_infinite, multiplied, rescaled, type_range};
@@ -43,7 +43,7 @@ pub(super) fn cast_in(operand: Node, to: DataType, zone: Option<&Zone>) -> SqlRe
         (from, to) if is_held_apart(from) || is_held_apart(to) => converted(operand, to, zone)?,
         (DataType::Char(length), DataType::Bpchar) => padded(operand, length),
         // The blanks at its end go first.
-        (DataType::Bpchar, DataType::Varchar(_) | DataType::Letter) => {
+        (DataType::Bpchar, cut) if cut.is_cut_text() => {
             limited(limited(operand, DataType::Text), to)
         }
         (_, to) if from.is_text() && to.is_text() => limited(operand, to),
@@ -353,8 +353,16 @@ struct Limit {
 fn limited(operand: Node, to: DataType) -> Node {
     let (characters, trimmed) = match to {
         DataType::Char(most) => (most as usize, true),
+        DataType::VARCHAR if !operand.shape.data_type.is_blank_padded() => {
+            return operand.relabelled(to);
+        }
         DataType::Varchar(most) => (most as usize, false),
         DataType::Letter => (1, false),
+        DataType::Name if operand.shape.data_type != DataType::Name => {
+            let facts = Facts::of([&operand]);
+            let shape = ColumnShape::computed(to, facts.nullable);
+            return Node::new(shape, facts, NameOf(operand));
+        }
         DataType::Text if operand.shape.data_type == DataType::Bpchar => (usize::MAX, true),
         _ => return operand.relabelled(to),
     };
@@ -382,6 +390,25 @@ impl Kernel for Limit {
             for row in 0..batch.rows {
                 let text = characters(get(row), 0, self.characters);
                 push_text(&mut out, if self.trimmed { trim_blanks(text) } else { text });
+            }
+        });
+        Ok(Vector { values: Values::Text(out), validity: argument.validity().cloned() })
+    }
+}
+
+/// Text cut to the bytes of a name, whole characters of them.
+#[derive(Debug)]
+struct NameOf(Node);
+
+impl Kernel for NameOf {
+    fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
+        let argument = self.0.argument(batch)?;
+        let mut space = TextVector::default();
+        let texts = Texts::of(&argument, &self.0.shape, &mut space);
+        let mut out = TextVector::default();
+        for_texts!(texts, get => {
+            for row in 0..batch.rows {
+                push_text(&mut out, whole_characters(get(row), NAME_BYTES));
             }
         });
         Ok(Vector { values: Values::Text(out), validity: argument.validity().cloned() })

@@ -13,6 +13,16 @@ pub(super) fn characters(text: &[u8], skip: usize, take: usize) -> &[u8] {
     &rest[..byte_place(rest, take)]
 }
 
+/// The characters of which all bytes are among the first.
+#[inline]
+pub(super) fn whole_characters(text: &[u8], bytes: usize) -> &[u8] {
+    let mut end = bytes.min(text.len());
+    while text.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
 /// Where the character of this number begins, or the end.
 fn byte_place(text: &[u8], character: usize) -> usize {
     let begins = |(_, byte): &(usize, &u8)| **byte & 0xc0 != 0x80;

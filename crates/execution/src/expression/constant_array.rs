@@ -60,7 +60,7 @@ fn list_of(node: &Node) -> Option<Vec<String>> {
 }
 
 fn has_items(data_type: DataType) -> bool {
-    matches!(data_type, DataType::Text | DataType::Varchar(_)) || data_type.is_integer()
+    data_type.is_text() && !data_type.is_blank_padded() || data_type.is_integer()
 }
 
 /// Items as a column of their type; `None` of types that are not looked up so.

@@ -6,7 +6,7 @@ use stdx::sync::Arc;
 use super::entries::{Coded, of_entries};
 use super::node::{Kernel, Node};
 use crate::{Batch, Bitmap, ColumnShape, Representation, Values, Vector};
-use types::{DataType, SqlResult};
+use types::SqlResult;
 
 /// Bytes of texts up to which they are put into a dictionary.
 const BYTES_MAX: usize = 1 << 20;
@@ -26,9 +26,10 @@ struct Derived {
 /// A node for texts that gives codes in their place; `None` where it gives none, or an entry, perhaps one that no row has, raises
 /// an error.
 pub(super) fn texts(inner: &Node, of: &Coded) -> Option<Node> {
-    let is_text =
-        matches!(inner.shape.data_type, DataType::Text | DataType::Varchar(_) | DataType::Letter)
-            && matches!(inner.shape.representation, Representation::Text);
+    let data_type = inner.shape.data_type;
+    let is_text = data_type.is_text()
+        && !data_type.is_blank_padded()
+        && matches!(inner.shape.representation, Representation::Text);
     if !is_text {
         return None;
     }

@@ -207,7 +207,8 @@ fn together(array: DataType, item: DataType) -> Option<(DataType, DataType)> {
     let item = match common_type(own, item)? {
         DataType::Null => DataType::Text,
         // A limit of length is for values that are stored.
-        DataType::Varchar(_) | DataType::Letter if own != item => DataType::Text,
+        DataType::Varchar(_) if own != item => DataType::VARCHAR,
+        DataType::Letter if own != item => DataType::Text,
         known => known,
     };
     Some((item.array()?, item))

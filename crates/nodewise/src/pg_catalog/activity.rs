@@ -13,11 +13,11 @@ use crate::views::{Cell, ViewBuilder, Viewer};
 
 const ACTIVITY: [(&str, char); 22] = [
     ("datid", '#'),
-    ("datname", 't'),
+    ("datname", 'd'),
     ("pid", 'i'),
     ("leader_pid", 'i'),
     ("usesysid", '#'),
-    ("usename", 't'),
+    ("usename", 'd'),
     ("application_name", 't'),
     ("client_addr", 't'),
     ("client_hostname", 't'),

@@ -16,7 +16,7 @@ use crate::views::{Cell, ViewBuilder};
 /// The columns of `pg_attribute`.
 const ATTRIBUTE: [(&str, char); 24] = [
     ("attrelid", '#'),
-    ("attname", 't'),
+    ("attname", 'd'),
     ("atttypid", '#'),
     ("attlen", 'i'),
     ("attnum", 'i'),

@@ -155,7 +155,7 @@ fn reference(table: &Table, rule: &ForeignKey, tables: &HashMap<&str, &Arc<Table
 /// The columns of `pg_constraint`.
 const CONSTRAINT_COLUMNS: [(&str, char); 26] = [
     ("oid", '#'),
-    ("conname", 't'),
+    ("conname", 'd'),
     ("connamespace", '#'),
     ("contype", 'c'),
     ("condeferrable", 'b'),

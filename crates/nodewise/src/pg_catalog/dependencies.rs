@@ -46,7 +46,7 @@ fn column(table: &Table, id: ColumnId) -> Object {
 pub(super) fn rules(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
         ("oid", '#'),
-        ("rulename", 't'),
+        ("rulename", 'd'),
         ("ev_class", '#'),
         ("ev_type", 'c'),
         ("ev_enabled", 'c'),

@@ -13,18 +13,18 @@ use crate::views::{Cell, ViewBuilder};
 
 pub(super) fn domains(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("domain_catalog", 't'),
-        ("domain_schema", 't'),
-        ("domain_name", 't'),
+        ("domain_catalog", 'd'),
+        ("domain_schema", 'd'),
+        ("domain_name", 'd'),
         ("data_type", 't'),
         ("character_maximum_length", 'i'),
-        ("collation_name", 't'),
+        ("collation_name", 'd'),
         ("numeric_precision", 'i'),
         ("numeric_scale", 'i'),
         ("domain_default", 't'),
-        ("udt_catalog", 't'),
-        ("udt_schema", 't'),
-        ("udt_name", 't'),
+        ("udt_catalog", 'd'),
+        ("udt_schema", 'd'),
+        ("udt_name", 'd'),
     ]);
     for it in session.snapshot().user_types() {
         let Some(domain) = &it.domain else { continue };
@@ -54,12 +54,12 @@ pub(super) fn domains(session: &Session) -> SqlResult<RecordBatch> {
 
 pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("constraint_catalog", 't'),
-        ("constraint_schema", 't'),
-        ("constraint_name", 't'),
-        ("domain_catalog", 't'),
-        ("domain_schema", 't'),
-        ("domain_name", 't'),
+        ("constraint_catalog", 'd'),
+        ("constraint_schema", 'd'),
+        ("constraint_name", 'd'),
+        ("domain_catalog", 'd'),
+        ("domain_schema", 'd'),
+        ("domain_name", 'd'),
         ("is_deferrable", 't'),
         ("initially_deferred", 't'),
     ]);

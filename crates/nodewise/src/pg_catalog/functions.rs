@@ -45,7 +45,7 @@ fn oid(it: &Known) -> i64 {
 pub(super) fn functions(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
         ("oid", '#'),
-        ("proname", 't'),
+        ("proname", 'd'),
         ("pronamespace", '#'),
         ("proowner", '#'),
         ("prolang", '#'),

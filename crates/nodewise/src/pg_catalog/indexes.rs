@@ -115,10 +115,10 @@ fn definition(table: &Table, index: &TableIndex) -> String {
 /// `pg_indexes`: keys and indexes by the names of their tables.
 pub(super) fn by_name(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("schemaname", 't'),
-        ("tablename", 't'),
-        ("indexname", 't'),
-        ("tablespace", 't'),
+        ("schemaname", 'd'),
+        ("tablename", 'd'),
+        ("indexname", 'd'),
+        ("tablespace", 'd'),
         ("indexdef", 't'),
     ]);
     for table in all(session) {

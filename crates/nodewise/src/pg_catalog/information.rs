@@ -39,10 +39,10 @@ pub(super) fn rows_of(name: &str, session: &Session) -> Option<SqlResult<RecordB
 
 fn schemata(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("catalog_name", 't'),
-        ("schema_name", 't'),
-        ("schema_owner", 't'),
-        ("default_character_set_name", 't'),
+        ("catalog_name", 'd'),
+        ("schema_name", 'd'),
+        ("schema_owner", 'd'),
+        ("default_character_set_name", 'd'),
     ]);
     for (name, _) in schemas(session) {
         let owner = Shown::of(session, ObjectKind::Schema, &name).owner_name(session);
@@ -53,9 +53,9 @@ fn schemata(session: &Session) -> SqlResult<RecordBatch> {
 
 fn tables(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("table_catalog", 't'),
-        ("table_schema", 't'),
-        ("table_name", 't'),
+        ("table_catalog", 'd'),
+        ("table_schema", 'd'),
+        ("table_name", 'd'),
         ("table_type", 't'),
         ("is_insertable_into", 't'),
     ]);
@@ -83,9 +83,9 @@ fn tables(session: &Session) -> SqlResult<RecordBatch> {
 
 fn views(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("table_catalog", 't'),
-        ("table_schema", 't'),
-        ("table_name", 't'),
+        ("table_catalog", 'd'),
+        ("table_schema", 'd'),
+        ("table_name", 'd'),
         ("view_definition", 't'),
         ("check_option", 't'),
         ("is_updatable", 't'),
@@ -116,9 +116,9 @@ fn views(session: &Session) -> SqlResult<RecordBatch> {
 /// The sequences that are no identity's. Numbers stand as texts, as the standard wants.
 fn sequences(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("sequence_catalog", 't'),
-        ("sequence_schema", 't'),
-        ("sequence_name", 't'),
+        ("sequence_catalog", 'd'),
+        ("sequence_schema", 'd'),
+        ("sequence_name", 'd'),
         ("data_type", 't'),
         ("numeric_precision", 'i'),
         ("numeric_precision_radix", 'i'),

@@ -27,12 +27,12 @@ fn of_table(session: &Session, table: &Table, constraint: &str) -> [Cell; 6] {
 
 pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("constraint_catalog", 't'),
-        ("constraint_schema", 't'),
-        ("constraint_name", 't'),
-        ("table_catalog", 't'),
-        ("table_schema", 't'),
-        ("table_name", 't'),
+        ("constraint_catalog", 'd'),
+        ("constraint_schema", 'd'),
+        ("constraint_name", 'd'),
+        ("table_catalog", 'd'),
+        ("table_schema", 'd'),
+        ("table_name", 'd'),
         ("constraint_type", 't'),
         ("is_deferrable", 't'),
         ("initially_deferred", 't'),
@@ -63,13 +63,13 @@ pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
 
 pub(super) fn key_columns(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("constraint_catalog", 't'),
-        ("constraint_schema", 't'),
-        ("constraint_name", 't'),
-        ("table_catalog", 't'),
-        ("table_schema", 't'),
-        ("table_name", 't'),
-        ("column_name", 't'),
+        ("constraint_catalog", 'd'),
+        ("constraint_schema", 'd'),
+        ("constraint_name", 'd'),
+        ("table_catalog", 'd'),
+        ("table_schema", 'd'),
+        ("table_name", 'd'),
+        ("column_name", 'd'),
         ("ordinal_position", 'i'),
         ("position_in_unique_constraint", 'i'),
     ]);
@@ -96,9 +96,9 @@ pub(super) fn key_columns(session: &Session) -> SqlResult<RecordBatch> {
 /// The conditions of tables and domains, in parentheses.
 pub(super) fn checks(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("constraint_catalog", 't'),
-        ("constraint_schema", 't'),
-        ("constraint_name", 't'),
+        ("constraint_catalog", 'd'),
+        ("constraint_schema", 'd'),
+        ("constraint_name", 'd'),
         ("check_clause", 't'),
     ]);
     let tables = super::relations::all(session);
@@ -155,13 +155,13 @@ fn used(session: &Session) -> SqlResult<Vec<Used>> {
 
 pub(super) fn columns_used(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("table_catalog", 't'),
-        ("table_schema", 't'),
-        ("table_name", 't'),
-        ("column_name", 't'),
-        ("constraint_catalog", 't'),
-        ("constraint_schema", 't'),
-        ("constraint_name", 't'),
+        ("table_catalog", 'd'),
+        ("table_schema", 'd'),
+        ("table_name", 'd'),
+        ("column_name", 'd'),
+        ("constraint_catalog", 'd'),
+        ("constraint_schema", 'd'),
+        ("constraint_name", 'd'),
     ]);
     for it in used(session)? {
         for column in it.columns {
@@ -181,12 +181,12 @@ pub(super) fn columns_used(session: &Session) -> SqlResult<RecordBatch> {
 
 pub(super) fn tables_used(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("table_catalog", 't'),
-        ("table_schema", 't'),
-        ("table_name", 't'),
-        ("constraint_catalog", 't'),
-        ("constraint_schema", 't'),
-        ("constraint_name", 't'),
+        ("table_catalog", 'd'),
+        ("table_schema", 'd'),
+        ("table_name", 'd'),
+        ("constraint_catalog", 'd'),
+        ("constraint_schema", 'd'),
+        ("constraint_name", 'd'),
     ]);
     for it in used(session)?.into_iter().filter(|it| it.is_key) {
         view.row([
@@ -203,12 +203,12 @@ pub(super) fn tables_used(session: &Session) -> SqlResult<RecordBatch> {
 
 pub(super) fn references(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("constraint_catalog", 't'),
-        ("constraint_schema", 't'),
-        ("constraint_name", 't'),
-        ("unique_constraint_catalog", 't'),
-        ("unique_constraint_schema", 't'),
-        ("unique_constraint_name", 't'),
+        ("constraint_catalog", 'd'),
+        ("constraint_schema", 'd'),
+        ("constraint_name", 'd'),
+        ("unique_constraint_catalog", 'd'),
+        ("unique_constraint_schema", 'd'),
+        ("unique_constraint_name", 'd'),
         ("match_option", 't'),
         ("update_rule", 't'),
         ("delete_rule", 't'),

@@ -46,7 +46,7 @@ pub(super) fn index_oid(table: TableId, index: &TableIndex) -> i64 {
 /// The columns of `pg_class`.
 const CLASS: [(&str, char); 29] = [
     ("oid", '#'),
-    ("relname", 't'),
+    ("relname", 'd'),
     ("relnamespace", '#'),
     ("reltype", '#'),
     ("reloftype", '#'),
@@ -135,9 +135,9 @@ pub(super) fn sequences(session: &Session) -> SqlResult<RecordBatch> {
 /// The view `pg_sequences`: the last number is NULL until one was given out, and for who may not read it.
 pub(super) fn sequences_by_name(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("schemaname", 't'),
-        ("sequencename", 't'),
-        ("sequenceowner", 't'),
+        ("schemaname", 'd'),
+        ("sequencename", 'd'),
+        ("sequenceowner", 'd'),
         ("data_type", 't'),
         ("start_value", 'i'),
         ("min_value", 'i'),
@@ -251,10 +251,10 @@ pub(super) fn numbers(numbers: impl Iterator<Item = i64>, lower: i32) -> SqlResu
 
 pub(super) fn tables(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("schemaname", 't'),
-        ("tablename", 't'),
-        ("tableowner", 't'),
-        ("tablespace", 't'),
+        ("schemaname", 'd'),
+        ("tablename", 'd'),
+        ("tableowner", 'd'),
+        ("tablespace", 'd'),
         ("hasindexes", 'b'),
         ("hasrules", 'b'),
         ("hastriggers", 'b'),
@@ -276,7 +276,7 @@ pub(super) fn tables(session: &Session) -> SqlResult<RecordBatch> {
 }
 
 pub(super) fn views(session: &Session) -> SqlResult<RecordBatch> {
-    let columns = [("schemaname", 't'), ("viewname", 't'), ("viewowner", 't'), ("definition", 't')];
+    let columns = [("schemaname", 'd'), ("viewname", 'd'), ("viewowner", 'd'), ("definition", 't')];
     let mut view = ViewBuilder::new(&columns);
     for it in session.snapshot().views().iter().filter(|it| it.materialized.is_none()) {
         let owner = Shown::of_relation(session, &it.name).owner_name(session);
@@ -290,10 +290,10 @@ pub(super) fn views(session: &Session) -> SqlResult<RecordBatch> {
 /// The view `pg_matviews`.
 pub(super) fn materialized_views(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("schemaname", 't'),
-        ("matviewname", 't'),
-        ("matviewowner", 't'),
-        ("tablespace", 't'),
+        ("schemaname", 'd'),
+        ("matviewname", 'd'),
+        ("matviewowner", 'd'),
+        ("tablespace", 'd'),
         ("hasindexes", 'b'),
         ("ispopulated", 'b'),
         ("definition", 't'),

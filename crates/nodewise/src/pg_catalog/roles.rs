@@ -32,7 +32,7 @@ pub(super) fn names(session: &Session) -> Vec<(i64, Option<i64>, String)> {
 pub(super) fn roles(session: &Session, with_verifiers: bool) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
         ("oid", '#'),
-        ("rolname", 't'),
+        ("rolname", 'd'),
         ("rolsuper", 'b'),
         ("rolinherit", 'b'),
         ("rolcreaterole", 'b'),
@@ -84,7 +84,7 @@ fn valid_until(session: &Session, role: &Role) -> Cell {
 /// `pg_user`, and `pg_shadow` with what checks passwords.
 pub(super) fn users(session: &Session, with_verifiers: bool) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("usename", 't'),
+        ("usename", 'd'),
         ("usesysid", '#'),
         ("usecreatedb", 'b'),
         ("usesuper", 'b'),
@@ -116,7 +116,7 @@ pub(super) fn users(session: &Session, with_verifiers: bool) -> SqlResult<Record
 
 /// `pg_group`: roles that nobody comes in as.
 pub(super) fn groups(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[("groname", 't'), ("grosysid", '#'), ("grolist", 'l')]);
+    let mut view = ViewBuilder::new(&[("groname", 'd'), ("grosysid", '#'), ("grolist", 'l')]);
     let all = all(session);
     for role in all.iter().filter(|it| !it.can_login) {
         let is_member = |it: &&Arc<Role>| it.memberships.iter().any(|it| it.of == role.id);
@@ -177,11 +177,11 @@ fn shown_grantee(session: &Session, by: RoleId, to: RoleId, own_only: bool) -> O
 /// `information_schema.table_privileges`, and those of it that are about roles of who asks.
 pub(super) fn table_privileges(session: &Session, own_only: bool) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("grantor", 't'),
-        ("grantee", 't'),
-        ("table_catalog", 't'),
-        ("table_schema", 't'),
-        ("table_name", 't'),
+        ("grantor", 'd'),
+        ("grantee", 'd'),
+        ("table_catalog", 'd'),
+        ("table_schema", 'd'),
+        ("table_name", 'd'),
         ("privilege_type", 't'),
         ("is_grantable", 't'),
         ("with_hierarchy", 't'),
@@ -216,12 +216,12 @@ pub(super) fn table_privileges(session: &Session, own_only: bool) -> SqlResult<R
 /// each of its columns.
 pub(super) fn column_privileges(session: &Session, own_only: bool) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
-        ("grantor", 't'),
-        ("grantee", 't'),
-        ("table_catalog", 't'),
-        ("table_schema", 't'),
-        ("table_name", 't'),
-        ("column_name", 't'),
+        ("grantor", 'd'),
+        ("grantee", 'd'),
+        ("table_catalog", 'd'),
+        ("table_schema", 'd'),
+        ("table_name", 'd'),
+        ("column_name", 'd'),
         ("privilege_type", 't'),
         ("is_grantable", 't'),
     ]);
@@ -262,7 +262,7 @@ pub(super) fn column_privileges(session: &Session, own_only: bool) -> SqlResult<
 
 /// `information_schema.enabled_roles`.
 pub(super) fn enabled_roles(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[("role_name", 't')]);
+    let mut view = ViewBuilder::new(&[("role_name", 'd')]);
     let own = session.authority();
     for role in all(session).iter().filter(|it| own.has_role(it.id)) {
         view.row([role.name.as_str().into()]);
@@ -272,7 +272,7 @@ pub(super) fn enabled_roles(session: &Session) -> SqlResult<RecordBatch> {
 
 /// `information_schema.applicable_roles`.
 pub(super) fn applicable_roles(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[("grantee", 't'), ("role_name", 't'), ("is_grantable", 't')]);
+    let mut view = ViewBuilder::new(&[("grantee", 'd'), ("role_name", 'd'), ("is_grantable", 't')]);
     let own: Authority = session.authority();
     for role in all(session).iter().filter(|it| own.has_role(it.id)) {
         for it in &role.memberships {

@@ -17,18 +17,20 @@ pub(crate) fn session_value(
     arguments: &[Value],
 ) -> Option<SqlResult<(Value, DataType)>> {
     let text = |it: &str| (Value::Text(it.into()), DataType::Text);
+    let named = |it: &str| (Value::Text(it.into()), DataType::Name);
     Some(Ok(match (name, arguments) {
         ("version", []) => text(&version()),
         ("current_schema", []) => {
             let path = session.search_path(&session.snapshot());
             match path.creates_in() {
-                Some(schema) => text(schema),
-                None => (Value::Null, DataType::Text),
+                Some(schema) => named(schema),
+                None => (Value::Null, DataType::Name),
             }
         }
-        ("current_database" | "current_catalog", []) => text(&session.client.database),
-        ("current_user" | "user" | "current_role" | "session_user" | "system_user", []) => {
-            text(&session.name_of_role(super::roles::role_called(session, name)))
+        ("current_database" | "current_catalog", []) => named(&session.client.database),
+        ("system_user", []) => text(&session.name_of_role(super::roles::role_called(session, name))),
+        ("current_user" | "user" | "current_role" | "session_user", []) => {
+            named(&session.name_of_role(super::roles::role_called(session, name)))
         }
         ("current_schemas", [Value::Boolean(implicit)]) => {
             let path = session.search_path(&session.snapshot());
@@ -75,15 +77,15 @@ pub(crate) fn session_value(
 
 /// What is asked of character sets.
 fn of_charset(session: &Session, name: &str, arguments: &[Value]) -> Option<(Value, DataType)> {
-    let text = |it: &str| (Value::Text(it.into()), DataType::Text);
+    let named = |it: &str| (Value::Text(it.into()), DataType::Name);
     Some(match (name, arguments) {
         ("pg_encoding_to_char", [Value::Integer(number)]) => {
-            text(Charset::numbered(*number).map_or("", Charset::name))
+            named(Charset::numbered(*number).map_or("", Charset::name))
         }
         // All databases have the same.
-        ("pg_encoding_to_char", [_]) => text("UTF8"),
-        ("getdatabaseencoding", []) => text("UTF8"),
-        ("pg_client_encoding", []) => text(session.settings.client.charset().name()),
+        ("pg_encoding_to_char", [_]) => named("UTF8"),
+        ("getdatabaseencoding", []) => named("UTF8"),
+        ("pg_client_encoding", []) => named(session.settings.client.charset().name()),
         ("pg_char_to_encoding", [Value::Text(name)]) => {
             let number = Charset::named(name).map_or(-1, Charset::number);
             (Value::Integer(number.into()), DataType::Integer)
@@ -97,8 +99,8 @@ fn names_as_array(names: &[&str]) -> SqlResult<(Value, DataType)> {
     let quoted = |it: &&str| format!("\"{}\"", it.replace('\\', "\\\\").replace('"', "\\\""));
     let all: Vec<String> = names.iter().map(quoted).collect();
     let literal = Value::Text(format!("{{{}}}", all.join(",")).into());
-    let to = DataType::Array(Element::Text);
-    Ok((numeric::cast(&literal, DataType::Text, to)?, to))
+    let held = numeric::cast(&literal, DataType::Text, DataType::Array(Element::Text))?;
+    Ok((held, DataType::Array(Element::Name)))
 }
 
 /// Texts by number, and by a modifier where there is one: what a function tells of each number; `None` of one that it does not

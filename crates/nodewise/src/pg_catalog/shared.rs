@@ -29,7 +29,7 @@ pub(super) fn schemas(session: &Session) -> Vec<(String, i64)> {
 }
 
 pub(super) fn namespaces(session: &Session) -> SqlResult<RecordBatch> {
-    let columns = [("oid", '#'), ("nspname", 't'), ("nspowner", '#'), ("nspacl", 'a')];
+    let columns = [("oid", '#'), ("nspname", 'd'), ("nspowner", '#'), ("nspacl", 'a')];
     let mut view = ViewBuilder::new(&columns);
     for (name, oid) in schemas(session) {
         let shown = Shown::of(session, ObjectKind::Schema, &name);
@@ -40,7 +40,7 @@ pub(super) fn namespaces(session: &Session) -> SqlResult<RecordBatch> {
 }
 
 pub(super) fn access_methods() -> SqlResult<RecordBatch> {
-    let columns = [("oid", '#'), ("amname", 't'), ("amhandler", 't'), ("amtype", 'c')];
+    let columns = [("oid", '#'), ("amname", 'd'), ("amhandler", 't'), ("amtype", 'c')];
     let mut view = ViewBuilder::new(&columns);
     view.row([number(oids::COLUMNS), "columns".into(), "-".into(), "t".into()]);
     view.row([number(oids::INVERTED), "inverted".into(), "-".into(), "i".into()]);
@@ -51,7 +51,7 @@ pub(super) fn access_methods() -> SqlResult<RecordBatch> {
 pub(super) fn languages() -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
         ("oid", '#'),
-        ("lanname", 't'),
+        ("lanname", 'd'),
         ("lanowner", '#'),
         ("lanispl", 'b'),
         ("lanpltrusted", 'b'),
@@ -77,7 +77,7 @@ pub(super) fn languages() -> SqlResult<RecordBatch> {
 pub(super) fn collations() -> SqlResult<RecordBatch> {
     let columns = [
         ("oid", '#'),
-        ("collname", 't'),
+        ("collname", 'd'),
         ("collnamespace", '#'),
         ("collowner", '#'),
         ("collprovider", 'c'),
@@ -111,7 +111,7 @@ pub(super) fn collations() -> SqlResult<RecordBatch> {
 
 pub(super) fn tablespaces() -> SqlResult<RecordBatch> {
     let columns =
-        [("oid", '#'), ("spcname", 't'), ("spcowner", '#'), ("spcacl", 'a'), ("spcoptions", 't')];
+        [("oid", '#'), ("spcname", 'd'), ("spcowner", '#'), ("spcacl", 'a'), ("spcoptions", 't')];
     let mut view = ViewBuilder::new(&columns);
     view.row([number(1663), "pg_default".into(), number(oids::OWNER), none(), none()]);
     view.finish()
@@ -120,7 +120,7 @@ pub(super) fn tablespaces() -> SqlResult<RecordBatch> {
 pub(super) fn databases(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
         ("oid", '#'),
-        ("datname", 't'),
+        ("datname", 'd'),
         ("datdba", '#'),
         ("encoding", 'i'),
         ("datlocprovider", 'c'),

@@ -12,7 +12,7 @@ pub(super) fn catalog(session: &Session) -> Cell {
 /// The characters of a type of texts, and the digits of the seconds of one of moments.
 pub(super) fn sizes(of: DataType) -> (Option<i64>, Option<i64>) {
     let length = match of {
-        DataType::Char(it) | DataType::Varchar(it) => Some(i64::from(it)),
+        DataType::Char(_) | DataType::Varchar(_) => of.said_length().map(i64::from),
         DataType::Bits(it) => it.length().map(i64::from),
         _ => None,
     };
@@ -32,8 +32,8 @@ pub(super) fn sizes(of: DataType) -> (Option<i64>, Option<i64>) {
 pub(super) fn octets(of: DataType) -> Option<i64> {
     match of {
         // A character has four at most.
+        DataType::VARCHAR | DataType::Text => Some(1 << 30),
         DataType::Char(it) | DataType::Varchar(it) => Some(4 * i64::from(it)),
-        DataType::Text => Some(1 << 30),
         _ => None,
     }
 }

@@ -47,7 +47,7 @@ const NAMES: [&str; 36] = [
 
 /// Views of things that there are none of: their columns, all of them text or numbers.
 pub(super) const EMPTY: &[(&str, &[(&str, char)])] = &[
-    ("pg_extension", &[("oid", '#'), ("extname", 't'), ("extnamespace", '#'), ("extversion", 't')]),
+    ("pg_extension", &[("oid", '#'), ("extname", 'd'), ("extnamespace", '#'), ("extversion", 't')]),
     ("pg_foreign_table", &[("ftrelid", '#'), ("ftserver", '#'), ("ftoptions", 'a')]),
     (
         "pg_inherits",
@@ -62,7 +62,7 @@ pub(super) const EMPTY: &[(&str, &[(&str, char)])] = &[
         &[
             ("oid", '#'),
             ("tgrelid", '#'),
-            ("tgname", 't'),
+            ("tgname", 'd'),
             ("tgenabled", 'c'),
             ("tgisinternal", 'b'),
             ("tgparentid", '#'),

@@ -118,7 +118,7 @@ pub(super) fn known_names(session: &Session) -> Vec<(i64, String)> {
 /// The columns of `pg_type`.
 const COLUMNS: [(&str, char); 26] = [
     ("oid", '#'),
-    ("typname", 't'),
+    ("typname", 'd'),
     ("typnamespace", '#'),
     ("typowner", '#'),
     ("typlen", 'i'),
@@ -301,7 +301,7 @@ pub(super) fn labels(session: &Session) -> SqlResult<RecordBatch> {
         ("oid", '#'),
         ("enumtypid", '#'),
         ("enumsortorder", 'i'),
-        ("enumlabel", 't'),
+        ("enumlabel", 'd'),
     ]);
     for it in session.snapshot().user_types() {
         let DataType::Enum(labels) = it.data_type else { continue };
@@ -379,7 +379,7 @@ pub(super) fn operator_classes() -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
         ("oid", '#'),
         ("opcmethod", '#'),
-        ("opcname", 't'),
+        ("opcname", 'd'),
         ("opcnamespace", '#'),
         ("opcowner", '#'),
         ("opcfamily", '#'),

@@ -6,7 +6,7 @@ use arrow_array::builder::{
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use stdx::sync::Arc;
-use storage::schema::{held_array_field, letter_field, oid_field};
+use storage::schema::{held_array_field, letter_field, name_field, oid_field};
 use types::{SqlError, SqlResult};
 
 /// The zone of moments.
@@ -83,8 +83,8 @@ impl From<bool> for Cell {
 }
 
 impl ViewBuilder {
-    /// Columns by name; `t` text, `c` `"char"`, `i` integer, `#` number of the catalog, `b` Boolean, `f` float, `m` moment, arrays, as they are held, of `s` small integers, `n` integers,
-    /// `l` numbers of the catalog and `a` texts, vectors of `k` small integers and `o` numbers.
+    /// Columns by name; `t` text, `d` `name`, `c` `"char"`, `i` integer, `#` number of the catalog, `b` Boolean, `f` float, `m` moment, arrays, as they are held, of `s` small integers, `n` integers,
+    /// `l` numbers of the catalog, `a` texts and `e` names, vectors of `k` small integers and `o` numbers.
     pub(crate) fn new(columns: &[(&str, char)]) -> Self {
         let field = |&(name, kind): &(&str, char)| {
             let data_type = match kind {
@@ -93,8 +93,10 @@ impl ViewBuilder {
                 'k' => return held_array_field(name, "int2vector"),
                 'o' => return held_array_field(name, "oidvector"),
                 'a' => return held_array_field(name, "text"),
+                'e' => return held_array_field(name, "name"),
                 'l' => return held_array_field(name, "oid"),
                 'c' => return letter_field(name),
+                'd' => return name_field(name),
                 '#' => return oid_field(name),
                 'i' => DataType::Int64,
                 'b' => DataType::Boolean,

@@ -99,7 +99,7 @@ fn created_tables_become_data() {
             (DataType::Integer, false),
             (DataType::Decimal { precision: 10, scale: 2 }, true),
             (DataType::Char(3), true),
-            (DataType::Text, true),
+            (DataType::VARCHAR, true),
             (DataType::Timestamp, true)
         ]
     );

@@ -159,7 +159,7 @@ pub fn equality_chains(left: DataType, right: DataType) -> bool {
         DataType::Decimal { .. } | DataType::Whole(_) => 0,
         DataType::Real | DataType::Double => 1,
         DataType::Char(_) | DataType::Bpchar => 2,
-        DataType::Varchar(_) | DataType::Text | DataType::Letter => 3,
+        DataType::Varchar(_) | DataType::Text | DataType::Letter | DataType::Name => 3,
         DataType::Date => 4,
         DataType::Timestamp => 5,
         DataType::Boolean => 6,

@@ -223,6 +223,7 @@ fn texts(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<Piece> {
 /// Texts as their type stores them: without the trailing blanks of CHAR(n), and not longer than n.
 fn fit(texts: &StringArray, column: &ColumnSchema) -> SqlResult<StringArray> {
     let (limit, blanks) = match column.data_type {
+        DataType::VARCHAR => return Ok(texts.clone()),
         DataType::Char(limit) => (limit as usize, true),
         DataType::Varchar(limit) => (limit as usize, false),
         DataType::Bits(_) => {

@@ -81,6 +81,7 @@ pub(super) fn type_record(data_type: DataType) -> Record {
         DataType::Varchar(length) => kind("varchar").number("length", length),
         DataType::Text => kind("text"),
         DataType::Letter => kind("letter"),
+        DataType::Name => kind("name"),
         DataType::Whole(it) => kind("whole").text("name", it.name()),
         DataType::Enum(it) => {
             let named =
@@ -168,6 +169,7 @@ pub(super) fn read_type(record: &mut Record) -> SqlResult<DataType> {
         "bpchar" => DataType::Bpchar,
         "varchar" => DataType::Varchar(record.take_number("length")?),
         "letter" => DataType::Letter,
+        "name" => DataType::Name,
         "text" => DataType::Text,
         "whole" => {
             let name = record.take_text("name")?;

@@ -14,6 +14,9 @@ use super::types::{is_assignable, is_castable};
 use super::{bit_text, bytes, datetime, decimal, float, format, spelling, uuid};
 use crate::{DataType, Network, SqlError, SqlResult, Styles, Value, Zone, array, json, structs};
 
+/// Bytes of a `name`, which is PostgreSQL's limit.
+pub const NAME_BYTES: usize = 63;
+
 /// `CAST(value AS to)`. A text that is longer than its type is cut; blanks at the end of CHAR do not count and are not kept,
 /// but CHAR(n) fills its n characters with them where it becomes CHAR of no one length.
 ///
@@ -198,8 +201,8 @@ pub fn assign(value: &Value, from: DataType, to: DataType, column: &str) -> SqlR
 /// 22001 where more than blanks would be lost.
 pub fn fitting(text: &str, to: DataType) -> SqlResult<&str> {
     let kept = shortened(text, to);
-    // What is more than a letter is left out, as PostgreSQL does it.
-    if to == DataType::Letter {
+    // What is more than a letter or a name has is left out, as PostgreSQL does it.
+    if matches!(to, DataType::Letter | DataType::Name) {
         return Ok(kept);
     }
     let lost = text.get(kept.len()..).unwrap_or("");
@@ -214,8 +217,10 @@ pub fn shortened(text: &str, to: DataType) -> &str {
     };
     match to {
         DataType::Char(most) => first(most).trim_end_matches(' '),
+        DataType::VARCHAR => text,
         DataType::Varchar(most) => first(most),
         DataType::Letter => first(1),
+        DataType::Name => &text[..text.floor_char_boundary(NAME_BYTES)],
         _ => text,
     }
 }

@@ -13,6 +13,7 @@ pub fn type_name(of: DataType) -> String {
         DataType::TimeTz => "time with time zone".into(),
         DataType::Char(n) => format!("character({n})"),
         DataType::Bpchar => "character".into(),
+        DataType::VARCHAR => "character varying".into(),
         DataType::Varchar(n) => format!("character varying({n})"),
         DataType::Enum(it) => it.to_string(),
         DataType::Bits(it) => match it.length() {

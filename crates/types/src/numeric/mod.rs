@@ -36,7 +36,7 @@ mod types;
 pub mod uuid;
 mod wide;
 
-pub use cast::{assign, cast, cast_in, fitting, held_interval, shortened, try_cast_in};
+pub use cast::{NAME_BYTES, assign, cast, cast_in, fitting, held_interval, shortened, try_cast_in};
 pub use decimal::Exact;
 pub use format::padded;
 pub use operate::{arithmetic, compare, negate};

@@ -193,9 +193,15 @@ fn common_number(a: DataType, b: DataType) -> Option<DataType> {
     Some(decimal((p1 - s1).max(p2 - s2), s1.max(s2)))
 }
 
-/// Of CHAR and other texts the first decides; a text of two limits has none.
-fn common_text(a: DataType, _: DataType) -> DataType {
-    if a.is_blank_padded() { DataType::Bpchar } else { DataType::Text }
+/// Of texts the first decides, but that a name is made of others unasked and they of a name are not; what has two limits has none.
+fn common_text(first: DataType, other: DataType) -> DataType {
+    match (first, other) {
+        (DataType::Letter, _) | (_, DataType::Letter) => DataType::Text,
+        (DataType::Text, _) => DataType::Text,
+        (DataType::Name, _) | (_, DataType::Name) => DataType::Name,
+        (DataType::Varchar(_), _) => DataType::VARCHAR,
+        _ => DataType::Bpchar,
+    }
 }
 
 /// The type in which `a = b`, `a < b` and the like compare: as [`common_type`], but REAL meets other numbers as DOUBLE
@@ -546,11 +552,14 @@ mod tests {
         assert_eq!(comparison_type(DataType::Real, DataType::Real), Some(DataType::Real));
         assert_eq!(common_type(DataType::Double, DataType::BigInt), Some(DataType::Double));
         assert_eq!(common_type(DataType::Date, DataType::Timestamp), Some(DataType::Timestamp));
-        assert_eq!(common_type(varchar3, DataType::Varchar(5)), Some(DataType::Text));
+        assert_eq!(common_type(varchar3, DataType::Varchar(5)), Some(DataType::VARCHAR));
+        assert_eq!(common_type(varchar3, DataType::Text), Some(DataType::VARCHAR));
+        assert_eq!(common_type(DataType::Text, varchar3), Some(DataType::Text));
+        assert_eq!(common_type(DataType::Name, DataType::Text), Some(DataType::Name));
         assert_eq!(common_type(char3, varchar3), Some(DataType::Bpchar));
         assert_eq!(common_type(char3, DataType::Char(4)), Some(DataType::Bpchar));
         assert_eq!(common_type(char3, DataType::Text), Some(DataType::Bpchar));
-        assert_eq!(common_type(varchar3, char3), Some(DataType::Text));
+        assert_eq!(common_type(varchar3, char3), Some(DataType::VARCHAR));
         assert_eq!(comparison_type(varchar3, char3), Some(DataType::Char(u32::MAX)));
         assert_eq!(comparison_type(DataType::Bpchar, char3), Some(DataType::Char(u32::MAX)));
         assert_eq!(comparison_type(DataType::Bpchar, DataType::Text), Some(DataType::Text));

@@ -88,7 +88,8 @@ pub fn has_part(of: DataType, holds: &dyn Fn(DataType) -> bool) -> bool {
 /// Those of [`StructType::new`].
 pub fn unlimited(of: DataType) -> SqlResult<DataType> {
     changed(of, &|it| match it {
-        DataType::Char(_) | DataType::Varchar(_) | DataType::Letter => DataType::Text,
+        DataType::Char(_) => DataType::Text,
+        cut if cut.is_cut_text() => DataType::Text,
         other => other,
     })
 }

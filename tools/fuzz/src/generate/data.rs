@@ -114,7 +114,7 @@ fn text(draw: &mut Draw, kind: Kind, edge: bool) -> &'static str {
     let usual = ["a", "b", "ab", "abc", "b", "zz", "1", "12", "-3"];
     let text = if edge { *draw.pick(&edges) } else { *draw.pick(&usual) };
     // Longer than any VARCHAR(n), for what is assigned to one.
-    let is_long = edge && kind == Kind::Text && draw.chance(20);
+    let is_long = edge && matches!(kind, Kind::Text | Kind::Varchar(0)) && draw.chance(20);
     if is_long { "longer than a column" } else { text }
 }
 
