@@ -31,7 +31,13 @@ pub(crate) fn recognise(tokens: &[TokenWithSpan], read: Read<'_>) -> SqlResult<O
     let (mut language, mut body) = (None, None);
     while !cursor.is_at_end() {
         if cursor.take("LANGUAGE") {
-            language = Some(cursor.name("the name of a language")?);
+            language = Some(match cursor.peek() {
+                Some(Token::SingleQuotedString(name)) => {
+                    cursor.advance();
+                    name.to_lowercase()
+                }
+                _ => cursor.name("the name of a language")?,
+            });
             continue;
         }
         let Some(Token::SingleQuotedString(text)) = cursor.peek() else {

@@ -162,6 +162,11 @@ impl Dialect for Postgres {
             || PostgreSqlDialect {}.is_reserved_for_identifier(keyword)
     }
 
+    /// A query without FROM may stand before ON CONFLICT: ON is a name only behind AS.
+    fn is_column_alias(&self, keyword: &Keyword, parser: &mut Parser) -> bool {
+        *keyword != Keyword::ON && PostgreSqlDialect {}.is_column_alias(keyword, parser)
+    }
+
     /// Identity columns, with the options of their sequences in any order.
     fn parse_column_option(
         &self,

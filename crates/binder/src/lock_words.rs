@@ -7,7 +7,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 use types::{LockMode, LockWait};
 
 use crate::statement::Statement;
-use crate::steering::is_word;
+use crate::steering::{is_any, is_word};
 use crate::syntax::name;
 
 const NO_KEY_UPDATE: &str = "\0no key update";
@@ -15,6 +15,7 @@ const KEY_SHARE: &str = "\0key share";
 
 /// Brings the lock clauses of a query to what the parser knows; the tokens have no blanks.
 pub(crate) fn known_words(tokens: &mut Vec<TokenWithSpan>) {
+    limits_first(tokens);
     let mut from = 0;
     while let Some(at) = tokens[from..].iter().position(|it| is_word(&it.token, "for")) {
         let at = from + at;
@@ -26,6 +27,41 @@ pub(crate) fn known_words(tokens: &mut Vec<TokenWithSpan>) {
             }
             None => at + 1,
         };
+    }
+}
+
+/// Brings LIMIT, OFFSET and FETCH that stand behind lock clauses before them.
+fn limits_first(tokens: &mut [TokenWithSpan]) {
+    let mut from = 0;
+    while let Some(at) = tokens[from..].iter().position(|it| is_word(&it.token, "for")) {
+        let at = from + at;
+        from = at + 1;
+        if !tokens
+            .get(at + 1)
+            .is_some_and(|it| is_any(&it.token, &["no", "key", "update", "share"]))
+        {
+            continue;
+        }
+        let in_clause = |it: &&TokenWithSpan| {
+            matches!(it.token, Token::Word(_) | Token::Period | Token::Comma)
+                && !is_any(&it.token, &["limit", "offset", "fetch"])
+        };
+        let limit = at + tokens[at..].iter().take_while(in_clause).count();
+        if !tokens.get(limit).is_some_and(|it| is_any(&it.token, &["limit", "offset", "fetch"])) {
+            continue;
+        }
+        let mut depth = 0;
+        let ends = |it: &TokenWithSpan| {
+            match it.token {
+                Token::LParen => depth += 1,
+                Token::RParen => depth -= 1,
+                _ => {}
+            }
+            depth < 0 || it.token == Token::SemiColon
+        };
+        let end = tokens[limit..].iter().position(ends).map_or(tokens.len(), |it| limit + it);
+        tokens[at..end].rotate_left(limit - at);
+        from = end;
     }
 }
 

@@ -97,15 +97,17 @@ pub fn substitute(
     }
 }
 
-/// The query without the parameters that say how many rows (`LIMIT $1`), and their numbers. They are known before a plan can
-/// be made, and have a type although the plan has none.
-pub fn without_limits(query: &ParsedQuery) -> (ParsedQuery, Vec<usize>) {
-    struct Limits(Vec<usize>);
+/// The query without what says by parameters how many rows there are (`LIMIT $1 + 1`), which is known before a plan can be made; and
+/// that as queries of one row, so that its parameters have types although the plan has none of them.
+pub fn without_limits(query: &ParsedQuery) -> (ParsedQuery, Vec<ParsedQuery>) {
+    struct Limits(Vec<ParsedQuery>);
     impl Limits {
         fn take(&mut self, expr: Option<&mut ast::Expr>) {
             let Some(expr) = expr else { return };
-            if let Some(Ok(number)) = placeholder(expr).map(number) {
-                self.0.push(number);
+            if let Some(query) = number_of_rows(expr)
+                && count_in(&query).is_ok_and(|it| it > 0)
+            {
+                self.0.push(query);
                 *expr = ast::Expr::Value(ast::Value::Null.into());
             }
         }
@@ -127,6 +129,15 @@ pub fn without_limits(query: &ParsedQuery) -> (ParsedQuery, Vec<usize>) {
     // It never breaks off.
     let _ = walk::edit(&mut query.0, &mut limits);
     (query, limits.0)
+}
+
+/// A number of rows as a query that gives it.
+fn number_of_rows(expr: &ast::Expr) -> Option<ParsedQuery> {
+    let text = format!("SELECT coalesce(CAST(NULL AS BIGINT), {expr})");
+    match crate::parse::parse(&text).ok()?.into_tree().into_iter().next()? {
+        Statement::Query { query } => Some(query),
+        _ => None,
+    }
 }
 
 /// A value as SQL.

@@ -122,6 +122,8 @@ fn known_words(tokens: &mut Vec<TokenWithSpan>) -> SqlResult<()> {
     rewrite::time_zones(tokens);
     rewrite::array_types(tokens);
     rewrite::tables(tokens);
+    rewrite::trims(tokens);
+    rewrite::concurrent_drops(tokens);
     rewrite::similar_substrings(tokens);
     rewrite::order_operators(tokens);
     rewrite::pattern_operators(tokens);

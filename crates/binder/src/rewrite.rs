@@ -225,6 +225,39 @@ fn local_zones(tokens: &mut Vec<TokenWithSpan>) {
     }
 }
 
+/// `trim(BOTH FROM a)` and `trim(FROM a)` say which characters they take off: blanks.
+pub(crate) fn trims(tokens: &mut Vec<TokenWithSpan>) {
+    let mut at = 0;
+    while let Some(next) = tokens
+        .get(at..)
+        .and_then(|rest| rest.iter().position(|it| keyword(Some(it)) == Some(Keyword::TRIM)))
+    {
+        at += next + 1;
+        if tokens.get(at).is_none_or(|it| it.token != Token::LParen) {
+            continue;
+        }
+        let side = keyword(tokens.get(at + 1));
+        let is_said = matches!(side, Some(Keyword::BOTH | Keyword::LEADING | Keyword::TRAILING));
+        let from = at + 1 + usize::from(is_said);
+        if keyword(tokens.get(from)) != Some(Keyword::FROM) {
+            continue;
+        }
+        let spelt = |token| TokenWithSpan { token, span: tokens[from].span };
+        let both = (!is_said).then(|| spelt(word("BOTH", None, Keyword::BOTH)));
+        let blank = spelt(Token::SingleQuotedString(" ".to_owned()));
+        let new: Vec<_> = both.into_iter().chain([blank]).collect();
+        tokens.splice(from..from, new);
+    }
+}
+
+/// DROP INDEX CONCURRENTLY as DROP INDEX, which waits for nobody here.
+pub(crate) fn concurrent_drops(tokens: &mut Vec<TokenWithSpan>) {
+    let said = [0, 1, 2].map(|it| keyword(tokens.get(it)));
+    if said == [Some(Keyword::DROP), Some(Keyword::INDEX), Some(Keyword::CONCURRENTLY)] {
+        tokens.remove(2);
+    }
+}
+
 /// SELECT of nothing and from nothing, as PostgreSQL has it, as one from a row; the tokens have no blanks.
 pub(crate) fn empty_selects(tokens: &mut Vec<TokenWithSpan>) {
     // The arguments of a procedure are no queries.

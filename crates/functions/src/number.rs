@@ -13,14 +13,18 @@ use crate::error::{invalid, out_of_range};
 const NUMERIC: DataType = DataType::Numeric;
 
 /// The signature of a call of which an argument is a number of any scale, or becomes one, and all are exact; `None` of any other.
+/// `differ`: whether a second argument may be another one in each row.
 pub(crate) fn signature(
     function: Function,
     arguments: &[DataType],
+    differ: bool,
 ) -> Option<(Vec<DataType>, DataType)> {
     use Function as F;
     let exact = |it: &DataType| it.is_exact() || matches!(it, DataType::Numeric | DataType::Null);
     let is_one = |it: &DataType| match it {
         DataType::Numeric => true,
+        // Each has the digits that it is rounded to.
+        _ if differ && matches!(function, F::Round | F::Trunc) => true,
         // What has digits without end has as many as PostgreSQL gives it.
         DataType::Decimal { .. } => {
             matches!(

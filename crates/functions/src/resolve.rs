@@ -69,7 +69,7 @@ pub fn resolve_call(
         }
         _ => match json::signature(function, arguments)
             .or_else(|| jsonpath::signature(function, arguments))
-            .or_else(|| of_numbers(function, arguments))
+            .or_else(|| of_numbers(function, arguments, constants))
         {
             Some(signature) => Ok(signature),
             None => overloaded(function, arguments, &unknown, constants),
@@ -78,8 +78,14 @@ pub fn resolve_call(
 }
 
 /// The signature of a call of numbers of any scale.
-fn of_numbers(function: Function, arguments: &[DataType]) -> Option<Signature> {
-    let (arguments, result) = number::signature(function, arguments)?;
+fn of_numbers(
+    function: Function,
+    arguments: &[DataType],
+    constants: &[Option<Value>],
+) -> Option<Signature> {
+    // To how many digits each row has is not known.
+    let differ = arguments.len() == 2 && !matches!(constants.get(1), Some(Some(_)));
+    let (arguments, result) = number::signature(function, arguments, differ)?;
     Some(Signature { arguments, result })
 }
 

@@ -218,23 +218,13 @@ impl Session {
                 let (basis, plan, output) = (Arc::new(basis), GenericPlan::None, Some(output));
                 Ok(Generic::new((basis, options), None, plan, (types, output, asked)))
             }
-            // Some values have to be known, or the statement is wrong whatever they are: NULL tells which.
             Err(error) => {
                 let mut types = inner.declared.clone();
-                let nulls: Vec<_> = types.iter().map(|it| (Value::Null, *it)).collect();
-                let trial = substitute(query, &nulls).and_then(|it| match is_change {
-                    true => {
-                        plan_change(&it, (&[], None), &catalog).map(|it| asked_of(&it).to_vec())
-                    }
-                    false => plan_query(&it, &[], &catalog).map(|it| it.plan.output),
-                });
-                match &trial {
-                    Err(_) if !binder::files::files_under(query, &catalog)?.is_empty() => {}
-                    Err(_) if error.state != SqlState::FEATURE_NOT_SUPPORTED => return Err(error),
-                    _ => {}
-                }
-                self.infer_beside_limits(query, &mut types, &catalog);
-                let (basis, plan, output) = (Arc::new(basis), GenericPlan::None, trial.ok());
+                let output = match self.beside_limits(query, is_change, &mut types, &catalog) {
+                    Some(output) if error.state == SqlState::FEATURE_NOT_SUPPORTED => Some(output),
+                    _ => asked_of_nulls(query, is_change, &types, &catalog, error)?,
+                };
+                let (basis, plan) = (Arc::new(basis), GenericPlan::None);
                 // It is planned anew when it runs, and asks then.
                 let asked = Arc::default();
                 Ok(Generic::new((basis, options), None, plan, (types, output, asked)))
@@ -261,26 +251,33 @@ impl Session {
         plan_change(query, (&inner.declared, None), catalog)
     }
 
-    /// The types of the parameters of a query that cannot be planned without knowing how many rows it gives.
-    fn infer_beside_limits(
+    /// The types of the parameters of a statement that cannot be planned without knowing how many rows it gives, and its columns;
+    /// `None` where that is not the reason.
+    fn beside_limits(
         &self,
         query: &ParsedQuery,
-        types: &mut [Option<DataType>],
+        is_change: bool,
+        types: &mut Vec<Option<DataType>>,
         catalog: &StatementCatalog<'_>,
-    ) {
+    ) -> Option<Vec<OutputColumn>> {
         let (query, limits) = without_limits(query);
-        for number in &limits {
-            types.iter_mut().skip(*number).take(1).for_each(|it| {
-                it.get_or_insert(DataType::BigInt);
-            });
+        if limits.is_empty() {
+            return None;
         }
-        if !limits.is_empty()
-            && let Ok(planned) = plan_query(&query, types, catalog)
-        {
-            for (known, found) in types.iter_mut().zip(planned.parameters) {
-                *known = known.or(found);
+        learn_of_limits(&limits, types, catalog);
+        let (found, output) = match is_change {
+            true => {
+                let planned = plan_change(&query, (types, None), catalog).ok()?;
+                let output = asked_of(&planned).to_vec();
+                (planned.parameters, output)
             }
-        }
+            false => {
+                let planned = plan_query(&query, types, catalog).ok()?;
+                (planned.parameters, planned.plan.output)
+            }
+        };
+        learn(types, found);
+        Some(output)
     }
 
     /// What planning for any values comes to on the tables that are there.
@@ -542,6 +539,46 @@ fn converted(
 }
 
 /// The columns that a change gives back.
+/// What parameters have as types that had none yet.
+pub(crate) fn learn(types: &mut Vec<Option<DataType>>, found: Vec<Option<DataType>>) {
+    types.resize(types.len().max(found.len()), None);
+    types.iter_mut().zip(found).for_each(|(known, found)| *known = known.or(found));
+}
+
+/// The types of parameters in numbers of rows ([`without_limits`]).
+pub(crate) fn learn_of_limits(
+    limits: &[ParsedQuery],
+    types: &mut Vec<Option<DataType>>,
+    catalog: &StatementCatalog<'_>,
+) {
+    for limit in limits {
+        if let Ok(planned) = plan_query(limit, types, catalog) {
+            learn(types, planned.parameters);
+        }
+    }
+}
+
+/// The columns of a statement of which some values have to be known, or that is wrong whatever they are: NULL tells which.
+fn asked_of_nulls(
+    query: &ParsedQuery,
+    is_change: bool,
+    types: &[Option<DataType>],
+    catalog: &StatementCatalog<'_>,
+    error: SqlError,
+) -> SqlResult<Option<Vec<OutputColumn>>> {
+    let nulls: Vec<_> = types.iter().map(|it| (Value::Null, *it)).collect();
+    let trial = substitute(query, &nulls).and_then(|it| match is_change {
+        true => plan_change(&it, (&[], None), catalog).map(|it| asked_of(&it).to_vec()),
+        false => plan_query(&it, &[], catalog).map(|it| it.plan.output),
+    });
+    match &trial {
+        Err(_) if !binder::files::files_under(query, catalog)?.is_empty() => {}
+        Err(_) if error.state != SqlState::FEATURE_NOT_SUPPORTED => return Err(error),
+        _ => {}
+    }
+    Ok(trial.ok())
+}
+
 fn asked_of(change: &PlannedChange) -> &[OutputColumn] {
     if change.returning.is_some() { change.returned() } else { &[] }
 }

@@ -5,7 +5,8 @@
 //! picture of the tables, each on the rows of those before it; what they change is done when the last of them has run.
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
-use binder::{Statement, Step};
+use binder::parameters::without_limits;
+use binder::{ParsedQuery, Statement, Step};
 use plan::OutputColumn;
 use stdx::sync::Arc;
 use storage::{ColumnSchema, Table, TableDesign};
@@ -15,6 +16,7 @@ use crate::change::{Changes, shown_batches};
 use crate::planned_change::PlannedChange;
 use crate::planning::{plan_change, plan_plain_change, plan_query};
 use crate::prepared::{Generic, GenericPlan};
+use crate::preparing::{learn, learn_of_limits};
 use crate::query::Planned;
 use crate::result::{held_schema_of, schema_of, types_of};
 use crate::statement_catalog::StatementCatalog;
@@ -185,7 +187,11 @@ impl Session {
         let output = match planned {
             Ok(output) => Some(output),
             // Some values have to be known.
-            Err(error) if error.state == SqlState::FEATURE_NOT_SUPPORTED => None,
+            Err(error) if error.state == SqlState::FEATURE_NOT_SUPPORTED => {
+                let (first, last, limits) = steps_without_limits(first, last);
+                learn_of_limits(&limits, &mut types, &catalog);
+                self.plan_each(&first, &last, &catalog, &mut types).ok()
+            }
             Err(error) => return Err(error),
         };
         let (basis, asked, options) = (Arc::default(), Arc::default(), catalog.planning());
@@ -199,10 +205,6 @@ impl Session {
         catalog: &StatementCatalog<'_>,
         types: &mut Vec<Option<DataType>>,
     ) -> SqlResult<Vec<OutputColumn>> {
-        let learn = |types: &mut Vec<Option<DataType>>, found: Vec<Option<DataType>>| {
-            types.resize(types.len().max(found.len()), None);
-            types.iter_mut().zip(found).for_each(|(known, found)| *known = known.or(found));
-        };
         for Step { rows: name, query } in first {
             let (columns, found) = match query.changes_rows() || query.locks_rows() {
                 true => {
@@ -237,6 +239,27 @@ impl Session {
             _ => Err(SqlError::internal("a last step that is neither a query nor a change")),
         }
     }
+}
+
+/// The steps without the parameters that say how many rows there are, and these ([`without_limits`]).
+fn steps_without_limits(
+    first: &[Step],
+    last: &Statement,
+) -> (Vec<Step>, Statement, Vec<ParsedQuery>) {
+    let mut all = Vec::new();
+    let mut stripped = |query: &ParsedQuery| {
+        let (query, limits) = without_limits(query);
+        all.extend(limits);
+        query
+    };
+    let first = first.iter().map(|it| Step { rows: it.rows.clone(), query: stripped(&it.query) });
+    let first = first.collect();
+    let last = match last {
+        Statement::Query { query } => Statement::Query { query: stripped(query) },
+        Statement::Change { query } => Statement::Change { query: stripped(query) },
+        other => other.clone(),
+    };
+    (first, last, all)
 }
 
 /// All that is to be done to each table.

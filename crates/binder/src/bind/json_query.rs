@@ -174,6 +174,10 @@ impl<'a> Binder<'a> {
                 _ => self.json_as_type(item, to),
             };
         }
+        // What JSON_VALUE finds stays what it is in JSON.
+        if to.is_json() && is_value {
+            return Ok(fold_cast(item, to));
+        }
         if to.is_json() && raises {
             return self.json_as_type(item, to);
         }
