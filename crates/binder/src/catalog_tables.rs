@@ -1,10 +1,16 @@
 //! DuckDB's functions in FROM that tell what there is (`duckdb_tables()`, `pragma_table_info('t')`), `repeat`, and PostgreSQL's
-//! `pg_input_error_info`: each is a query, over PostgreSQL's catalog and our own, which stands in the place of the call.
+//! `pg_input_error_info`, `pg_get_keywords`, `pg_sequence_parameters` and `_pg_expandarray`: each is a query, over PostgreSQL's
+//! catalog and our own, which stands in the place of the call.
 //!
 //! What DuckDB knows and we do not (tags, sizes of types, where a database lies) is NULL.
 
+use crate::key_words;
+
 /// The function that tells why a text is no value of a type, by a name that no user can write.
 pub(crate) const INPUT_ERRORS: &str = "pg_input\nerror";
+
+/// The function of `information_schema` that tells the items of an array with their places.
+pub(crate) const EXPAND_ARRAY: &str = "_pg_expandarray";
 
 /// The query of a function; `None` where there is no such function, or where it takes other arguments. Arguments are SQL.
 pub(crate) fn query_of(name: &str, arguments: &[String]) -> Option<String> {
@@ -20,6 +26,9 @@ pub(crate) fn query_of(name: &str, arguments: &[String]) -> Option<String> {
              AS \"the inputs\""
         )),
         ("pragma_table_info", [table]) => Some(TABLE_INFO.replace("{1}", table)),
+        ("pg_get_keywords", []) => Some(key_words::query()),
+        ("pg_sequence_parameters", [of]) => Some(SEQUENCE.replace("{1}", of)),
+        (EXPAND_ARRAY, [array]) => Some(EXPANDED.replace("{1}", array)),
         (_, []) => without_arguments(name),
         _ => None,
     }
@@ -35,8 +44,15 @@ fn is_no_text(value: &str) -> bool {
 
 /// Whether there is a function of a name.
 pub(crate) fn is_known(name: &str) -> bool {
-    matches!(name, "repeat" | "pg_input_error_info" | "pragma_table_info")
-        || without_arguments(name).is_some()
+    matches!(
+        name,
+        "repeat"
+            | "pg_input_error_info"
+            | "pragma_table_info"
+            | "pg_get_keywords"
+            | "pg_sequence_parameters"
+            | EXPAND_ARRAY
+    ) || without_arguments(name).is_some()
 }
 
 fn without_arguments(name: &str) -> Option<String> {
@@ -169,3 +185,12 @@ const TABLE_INFO: &str = "SELECT column_index - 1 AS cid, column_name AS name, d
     EXISTS (SELECT 1 FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid \
     WHERE k.conrelid = table_oid AND k.contype = 'p' AND a.attname = column_name AND a.attnum = ANY (k.conkey)) \
     AS pk FROM duckdb_columns() WHERE table_oid = CAST({1} AS regclass) ORDER BY column_index";
+
+/// What a sequence is like; `{1}` is its number or its name.
+const SEQUENCE: &str = "SELECT seqstart AS start_value, seqmin AS minimum_value, seqmax AS maximum_value, \
+    seqincrement AS increment, seqcycle AS cycle_option, seqcache AS cache_size, seqtypid AS data_type \
+    FROM pg_catalog.pg_sequence WHERE seqrelid = CAST({1} AS regclass)";
+
+/// The items of an array, each with its place from 1 on.
+const EXPANDED: &str =
+    "SELECT x, CAST(n AS INTEGER) AS n FROM unnest({1}) WITH ORDINALITY AS \"the items\" (x, n)";

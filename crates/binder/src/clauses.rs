@@ -287,12 +287,17 @@ pub(crate) fn create_index(index: &ast::CreateIndex) -> SqlResult<()> {
     )
 }
 
+/// The own name of how indexes are kept.
+pub(crate) fn is_inverted(using: Option<&ast::IndexType>) -> bool {
+    using.is_some_and(|it| it.to_string().eq_ignore_ascii_case("inverted"))
+}
+
 /// An access method: one in order, as all indexes are here.
 fn method(using: Option<&ast::IndexType>) -> SqlResult<()> {
     let Some(using) = using else { return Ok(()) };
     let name = using.to_string().to_lowercase();
     match name.as_str() {
-        "btree" => Ok(()),
+        "btree" | "inverted" => Ok(()),
         "hash" | "gist" | "gin" | "brin" | "spgist" | "bloom" => {
             Err(unsupported(format!("the access method {name}"))
                 .with_hint("leave USING out, or say btree"))

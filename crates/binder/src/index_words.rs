@@ -39,6 +39,70 @@ pub fn written(expression: &str) -> SqlResult<String> {
     })
 }
 
+/// Whether an expression is a call alone.
+pub fn is_call(expression: &str) -> bool {
+    matches!(crate::parse::expression(expression), Ok(Expr::Function(_)))
+}
+
+/// A condition or an expression as PostgreSQL's catalog tells it: operators in parentheses, but for the AND or OR of several
+/// that stand in one, and columns, constants and calls without.
+pub fn told(expression: &str) -> SqlResult<String> {
+    let mut expr = crate::parse::expression(expression)?;
+    let walked: ControlFlow<()> = walk::expressions_mut(&mut expr, |it| {
+        told_part(it);
+        ControlFlow::Continue(())
+    });
+    debug_assert!(walked.is_continue());
+    Ok(crate::written::written(&expr))
+}
+
+/// The same of one node, whose parts are so already.
+fn told_part(expr: &mut Expr) {
+    match expr {
+        Expr::Nested(inner) => {
+            if matches!(**inner, Expr::Nested(_) | Expr::Function(_) | Expr::Value(_)) {
+                let inner = taken(inner);
+                *expr = inner;
+            }
+            return;
+        }
+        Expr::BinaryOp { left, op, .. }
+            if matches!(*op, ast::BinaryOperator::And | ast::BinaryOperator::Or) =>
+        {
+            if let Expr::Nested(inner) = &mut **left
+                && let Expr::BinaryOp { op: of_left, .. } = &**inner
+                && *of_left == *op
+            {
+                let inner = taken(inner);
+                **left = inner;
+            }
+        }
+        Expr::UnaryOp { expr: of, .. } if matches!(**of, Expr::Value(_)) => return,
+        Expr::BinaryOp { .. }
+        | Expr::UnaryOp { .. }
+        | Expr::IsNull(_)
+        | Expr::IsNotNull(_)
+        | Expr::IsTrue(_)
+        | Expr::IsNotTrue(_)
+        | Expr::IsFalse(_)
+        | Expr::IsNotFalse(_)
+        | Expr::IsDistinctFrom(..)
+        | Expr::IsNotDistinctFrom(..)
+        | Expr::Between { .. }
+        | Expr::InList { .. }
+        | Expr::Like { .. }
+        | Expr::ILike { .. } => {}
+        _ => return,
+    }
+    let own = taken(expr);
+    *expr = Expr::Nested(Box::new(own));
+}
+
+/// A node out of its place.
+fn taken(expr: &mut Expr) -> Expr {
+    std::mem::replace(expr, Expr::Identifier(ast::Ident::new("")))
+}
+
 /// What the name of an index calls an expression.
 pub fn called(expression: &str) -> SqlResult<String> {
     let expr = crate::parse::expression(expression)?;

@@ -1,7 +1,7 @@
 //! Keys and indexes in parsed text.
 
 use sqlparser::ast::{self, IndexColumn, TableConstraint};
-use types::{Deferral, ReferentialAction, SqlError, SqlResult, SqlState};
+use types::{Deferral, IndexOrder, ReferentialAction, SqlError, SqlResult, SqlState};
 
 use crate::clauses;
 use crate::constraint::{
@@ -153,6 +153,13 @@ fn item(column: &IndexColumn) -> SqlResult<IndexItem> {
     })
 }
 
+/// The order of a column; what descends has NULL first where nothing is said.
+fn order(column: &IndexColumn) -> IndexOrder {
+    let said = &column.column.options;
+    let descending = said.asc == Some(false);
+    IndexOrder { descending, nulls_first: said.nulls_first.unwrap_or(descending) }
+}
+
 /// CREATE INDEX.
 pub(crate) fn create_index(index: &ast::CreateIndex) -> SqlResult<Statement> {
     clauses::create_index(index)?;
@@ -160,6 +167,8 @@ pub(crate) fn create_index(index: &ast::CreateIndex) -> SqlResult<Statement> {
         name: index.name.as_ref().map(name),
         table: name(&index.table_name),
         items: index.columns.iter().map(item).collect::<SqlResult<_>>()?,
+        orders: index.columns.iter().map(order).collect(),
+        inverted: clauses::is_inverted(index.using.as_ref()),
         predicate: index.predicate.as_ref().map(ToString::to_string),
         unique: index.unique,
         nulls_equal: index.nulls_distinct == Some(false),

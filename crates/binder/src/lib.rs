@@ -54,6 +54,7 @@ mod json_rows;
 mod json_table_words;
 mod json_words;
 mod kept_text;
+mod key_words;
 mod keys;
 mod lambda;
 mod levels;

@@ -3,7 +3,9 @@
 use std::fmt;
 
 use sqlparser::ast;
-use types::{CheckOption, DataType, LockMode, LockWait, MacroDefinition, OnCommit, Value};
+use types::{
+    CheckOption, DataType, IndexOrder, LockMode, LockWait, MacroDefinition, OnCommit, Value,
+};
 
 use crate::block::Block;
 use crate::column_definition::ColumnDefinition;
@@ -160,6 +162,10 @@ pub enum Statement {
         table: String,
         /// What it is of, at least one; a column may stand there twice.
         items: Vec<IndexItem>,
+        /// In which orders, one for each item.
+        orders: Vec<IndexOrder>,
+        /// USING inverted.
+        inverted: bool,
         /// The rows that it has, if not all.
         predicate: Option<String>,
         /// Whether no two rows may hold the same values.

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{self, Expr, Ident, SelectItem, SetExpr, TableAlias, TableFactor};
 use sqlparser::tokenizer::Token;
-use types::{SqlError, SqlResult};
+use types::{SqlError, SqlResult, names};
 
 use crate::fragments::read;
 use crate::walk::{self, Editor};
@@ -92,11 +92,7 @@ fn of_table(factor: &TableFactor) -> Option<(String, String)> {
         TableFactor::Function { name, args, with_ordinality: false, .. } => (name, args),
         _ => return None,
     };
-    let [name] = &name.0[..] else { return None };
-    let name = name.as_ident()?.value.to_lowercase();
-    if !catalog_tables::is_known(&name) {
-        return None;
-    }
+    let name = table_function(&name.0)?;
     let argument = |it: &ast::FunctionArg| match it {
         ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(it)) => Some(it.to_string()),
         _ => None,
@@ -104,6 +100,20 @@ fn of_table(factor: &TableFactor) -> Option<(String, String)> {
     let arguments: Vec<String> = arguments.iter().map(argument).collect::<Option<_>>()?;
     let text = catalog_tables::query_of(&name, &arguments)?;
     Some((name, text))
+}
+
+/// The function that a name means, which the schema of the system may precede, and that of the standard must where it is one of it.
+fn table_function(name: &[ast::ObjectNamePart]) -> Option<String> {
+    let parts = name.iter().map(|it| Some(it.as_ident()?.value.to_lowercase()));
+    let parts = parts.collect::<Option<Vec<_>>>()?;
+    let (schema, name) = match &parts[..] {
+        [name] => (names::CATALOG, name),
+        [schema, name] => (&**schema, name),
+        _ => return None,
+    };
+    let of_standard = name == catalog_tables::EXPAND_ARRAY;
+    let own = if of_standard { names::INFORMATION } else { names::CATALOG };
+    (schema == own && catalog_tables::is_known(name)).then(|| name.clone())
 }
 
 /// Names the columns that such calls are.

@@ -161,18 +161,20 @@ fn nothing_named(call: &Call<'_>) -> SqlResult<ArrayRef> {
     };
     let (kind, name) = (kinds.value(row), names.value(row));
     Err(match kind {
-        "relation" => SqlError::new(
-            SqlState::UNDEFINED_TABLE,
-            format!("relation \"{name}\" does not exist"),
+        "relation" => {
+            SqlError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{name}\" does not exist"))
+        }
+        "function" => SqlError::new(
+            SqlState::UNDEFINED_FUNCTION,
+            format!("function \"{name}\" does not exist"),
         ),
         "setting" => SqlError::new(
             SqlState::UNDEFINED_OBJECT,
             format!("unrecognized configuration parameter \"{name}\""),
         ),
-        kind => SqlError::new(
-            SqlState::UNDEFINED_OBJECT,
-            format!("{kind} \"{name}\" does not exist"),
-        ),
+        kind => {
+            SqlError::new(SqlState::UNDEFINED_OBJECT, format!("{kind} \"{name}\" does not exist"))
+        }
     })
 }
 

@@ -108,6 +108,12 @@ impl OwnChannels {
         }
     }
 
+    /// The channels that the session listens to, in order.
+    pub(crate) fn heard(&self) -> Vec<String> {
+        let all = self.all.0.lock();
+        all.get(&self.session).map_or_else(Vec::new, |it| it.channels.iter().cloned().collect())
+    }
+
     /// What its transaction says.
     pub(crate) fn said(&self) -> SaidInTransaction {
         self.said.clone()

@@ -72,6 +72,7 @@ const SWITCH: Takes = Takes::Words(&[&["on", "true", "yes", "1"], &["off", "fals
 /// In the order of their names without regard to case.
 const KNOWN: &[Known] = &[
     known("application_name", "", Takes::Text, true, "what the client calls itself"),
+    known("block_size", "8192", Takes::Nothing, false, "bytes; there are no blocks here"),
     known(BYTES, "hex", Takes::Words(&[&["hex"], &["escape"]]), false, "how bytes are written"),
     known("calendar", "gregorian", CALENDARS, false, "how days are counted"),
     known(CLIENT_ENCODING, "UTF8", Takes::Charset, true, "how texts come and go"),
@@ -90,7 +91,9 @@ const KNOWN: &[Known] = &[
     known("jit", "off", SWITCH, false, "kept, and of no effect"),
     known("lc_collate", "C", Takes::Nothing, false, "texts are in the order of their bytes"),
     known("lc_ctype", "C.UTF-8", Takes::Nothing, false, "what letters are"),
+    known("max_function_args", "100", Takes::Nothing, false, "of functions that clients call"),
     known("max_identifier_length", "63", Takes::Nothing, false, "of names that clients make"),
+    known("max_index_keys", "32", Takes::Nothing, false, "columns that an index may have"),
     known("max_prepared_transactions", "0", Takes::Nothing, false, "there are none"),
     known(ROLE, "none", Takes::Nothing, false, "who SET ROLE has made of the session"),
     known(

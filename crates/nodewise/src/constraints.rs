@@ -23,7 +23,7 @@ impl Session {
         rules: &mut Rules,
         new: &Constraints,
     ) -> SqlResult<()> {
-        new.keys.iter().try_for_each(|it| self.add_key(table, rules, it))?;
+        merged(&new.keys).iter().try_for_each(|it| self.add_key(table, rules, it))?;
         new.checks.iter().try_for_each(|it| add_check(table, rules, it))?;
         new.references.iter().try_for_each(|it| self.add_reference(table, rules, it))
     }
@@ -216,6 +216,29 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// Keys of which none is said twice of the same columns in the same order: one that is primary stands for the other, and the name
+/// is the one that was given, that of the primary one before all.
+fn merged(keys: &[KeyDefinition]) -> Vec<KeyDefinition> {
+    let mut all: Vec<KeyDefinition> = Vec::with_capacity(keys.len());
+    for key in keys {
+        let is_same = |it: &&mut KeyDefinition| {
+            it.columns == key.columns
+                && (it.deferral, it.nulls_equal) == (key.deferral, key.nulls_equal)
+                && !(it.primary && key.primary)
+        };
+        match all.iter_mut().find(is_same) {
+            Some(same) => {
+                if same.name.is_none() || key.primary && key.name.is_some() {
+                    same.name.clone_from(&key.name);
+                }
+                same.primary |= key.primary;
+            }
+            None => all.push(key.clone()),
+        }
+    }
+    all
 }
 
 /// Gives a column a default, or none. One that is numbered or generated has its own.

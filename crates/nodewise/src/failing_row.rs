@@ -4,7 +4,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use plan::OutputColumn;
 use storage::Table;
-use types::{Privileges, SqlResult};
+use types::{Privileges, SqlResult, names};
 
 use crate::Session;
 use crate::change::shown_batches;
@@ -41,17 +41,20 @@ impl Session {
             let column = table.columns[*it].name.to_string();
             authority.may_columns(&table.name, Privileges::SELECT, &[column])
         };
-        let told: Vec<usize> = (0..table.columns.len()).filter(may_read).collect();
+        // What indexes are of is no part of the row that was written.
+        let is_shown = |it: &usize| !names::is_hidden(&table.columns[*it].name);
+        let all: Vec<usize> = (0..table.columns.len()).filter(is_shown).collect();
+        let told: Vec<usize> = all.iter().copied().filter(may_read).collect();
         if told.is_empty() {
             return Ok(None);
         }
         let values: Vec<String> = told.iter().map(|&it| value_of(shown.column(it))).collect();
         let values = values.join(", ");
-        let of = match told.len() == table.columns.len() {
+        let of = match told.len() == all.len() {
             true => String::new(),
             false => {
-                let names: Vec<&str> = told.iter().map(|&it| &*table.columns[it].name).collect();
-                format!("({}) = ", names.join(", "))
+                let own: Vec<&str> = told.iter().map(|&it| &*table.columns[it].name).collect();
+                format!("({}) = ", own.join(", "))
             }
         };
         Ok(Some(format!("Failing row contains {of}({values}).")))

@@ -3,7 +3,7 @@
 use binder::design::RuleChange;
 use stdx::sync::Arc;
 use storage::{IndexKind, Rules, Table, TableDesign, TableIndex};
-use types::{ColumnId, DataType, SqlError, SqlResult, SqlState, names};
+use types::{ColumnId, DataType, IndexOrder, SqlError, SqlResult, SqlState, names};
 
 use crate::answer::done;
 use crate::durability::Operation;
@@ -37,14 +37,17 @@ impl Session {
         let suggested = format!("{own}_{suggested}_idx");
         let name = self.index_name(&old, wished, &suggested, old.rules())?;
         let kind = if index.unique { IndexKind::UniqueIndex } else { IndexKind::Index };
-        let Said { items, predicate, nulls_equal, included } = &index.said;
+        let Said { items, orders, inverted, predicate, nulls_equal, included } = &index.said;
         let columns = self.index_columns(&old.name, items, predicate.as_deref(), cancel)?;
         let old = self.existing(&old.name)?;
         let column = |it: &String| column_of(&old, it);
         let included = included.iter().map(column).collect::<SqlResult<_>>()?;
-        let nulls_equal = *nulls_equal;
+        let (nulls_equal, inverted) = (*nulls_equal, *inverted);
+        let is_usual = orders.iter().all(|it| *it == IndexOrder::default());
+        let orders = if is_usual { Vec::new() } else { orders.clone() };
         let mut rules = Rules::clone(old.rules());
-        let new = TableIndex { nulls_equal, included, ..TableIndex::new(name, columns, kind) };
+        let new = TableIndex::new(name, columns, kind);
+        let new = TableIndex { nulls_equal, included, orders, inverted, ..new };
         rules.indexes.push(new);
         self.apply_rules(&old, rules, cancel)?;
         Ok(done("CREATE INDEX"))
@@ -197,7 +200,7 @@ fn within(table: &Table, index: &str) -> String {
 }
 
 /// The columns of an index as its name calls them: what stands there again has a number.
-fn distinct_names(columns: &[String]) -> Vec<String> {
+pub(crate) fn distinct_names(columns: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::with_capacity(columns.len());
     for column in columns {
         let mut name = column.clone();

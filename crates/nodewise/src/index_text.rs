@@ -1,15 +1,19 @@
 //! What indexes are of, as it was said, and as SQL.
 
 use binder::IndexItem;
-use binder::index_words::{called, kept_parts, written};
+use binder::index_words::{called, kept_parts, told, written};
 use storage::{Table, TableIndex};
-use types::{ColumnId, SqlResult, names};
+use types::{ColumnId, IndexOrder, SqlResult, names};
 
 /// What is said of an index.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Said {
     /// What it is of.
     pub items: Vec<IndexItem>,
+    /// In which orders; none where all are the usual one.
+    pub orders: Vec<IndexOrder>,
+    /// USING inverted.
+    pub inverted: bool,
     /// The rows that it has, if not all.
     pub predicate: Option<String>,
     /// NULLS NOT DISTINCT.
@@ -34,7 +38,18 @@ pub(crate) fn said(table: &Table, index: &TableIndex) -> Said {
     };
     let items = index.columns.iter().map(item).collect();
     let included = index.included.iter().map(|it| table.column(*it).name.clone()).collect();
-    Said { items, predicate, nulls_equal: index.nulls_equal, included }
+    let (orders, inverted) = (index.orders.clone(), index.inverted);
+    Said { items, orders, inverted, predicate, nulls_equal: index.nulls_equal, included }
+}
+
+/// How an index is called that is not said to be otherwise, by those who look for one that finds ranges of values.
+pub(crate) fn method_of(index: &TableIndex) -> &'static str {
+    if index.inverted { "inverted" } else { "btree" }
+}
+
+/// What stands before the list of items; nothing where it is what is meant anyway.
+pub(crate) fn using_clause(index: &TableIndex) -> &'static str {
+    if index.inverted { " USING inverted" } else { "" }
 }
 
 /// The items of an index, and what follows their list, as SQL with names that are written so.
@@ -43,24 +58,41 @@ pub(crate) fn sql_of(
     index: &TableIndex,
     name: impl Fn(&str) -> String,
 ) -> (String, String) {
-    let Said { items, predicate, nulls_equal, included } = said(table, index);
+    let said = said(table, index);
     let item = |it: &IndexItem| match it {
         IndexItem::Column(column) => name(column),
         IndexItem::Expression(it) => sql_of_expression(it),
     };
-    let items: Vec<String> = items.iter().map(item).collect();
+    let items: Vec<String> = said.items.iter().map(item).collect();
+    let condition = said.predicate.as_ref().map(|it| format!("({it})"));
+    (in_order(index, items), clauses(&said, condition, name))
+}
+
+/// Items with their orders, as they stand in a list.
+pub(crate) fn in_order(index: &TableIndex, items: Vec<String>) -> String {
+    let ordered = |(place, it): (usize, String)| it + index.order(place).clause();
+    let ordered: Vec<String> = items.into_iter().enumerate().map(ordered).collect();
+    ordered.join(", ")
+}
+
+/// What follows the items of an index, with the condition as it is shown.
+pub(crate) fn clauses(
+    said: &Said,
+    condition: Option<String>,
+    name: impl Fn(&str) -> String,
+) -> String {
     let mut clauses = String::new();
-    if !included.is_empty() {
-        let included: Vec<String> = included.iter().map(|it| name(it)).collect();
+    if !said.included.is_empty() {
+        let included: Vec<String> = said.included.iter().map(|it| name(it)).collect();
         clauses.push_str(&format!(" INCLUDE ({})", included.join(", ")));
     }
-    if nulls_equal {
+    if said.nulls_equal {
         clauses.push_str(" NULLS NOT DISTINCT");
     }
-    if let Some(it) = predicate {
-        clauses.push_str(&format!(" WHERE ({it})"));
+    if let Some(it) = condition {
+        clauses.push_str(&format!(" WHERE {it}"));
     }
-    (items.join(", "), clauses)
+    clauses
 }
 
 /// What stands behind UNIQUE in the definition of a key.
@@ -71,6 +103,11 @@ pub(crate) fn nulls_clause(index: &TableIndex) -> &'static str {
 /// An expression of an index as SQL.
 pub(crate) fn sql_of_expression(expression: &str) -> String {
     written(expression).unwrap_or_else(|_| format!("({expression})"))
+}
+
+/// A condition or an expression as PostgreSQL tells it: each operator in parentheses.
+pub(crate) fn told_of_expression(expression: &str) -> String {
+    told(expression).unwrap_or_else(|_| format!("({expression})"))
 }
 
 /// What the name of an index calls its items and what it includes.

@@ -76,6 +76,8 @@ pub const CHAR: u32 = 18;
 /// `name`.
 pub const NAME: u32 = 19;
 
+/// `void`.
+pub const VOID: u32 = 2278;
 /// `record`.
 pub const RECORD: u32 = 2249;
 /// `int2vector`.
@@ -194,7 +196,10 @@ pub fn wire_type(of: DataType) -> WireType {
         DataType::Whole(it) => wire_type(it.plain()),
         DataType::Array(Element::SmallIntVector) => fixed(INT2VECTOR, -1),
         DataType::Array(Element::OidVector) => fixed(OIDVECTOR, -1),
-        DataType::Struct(it) if it.is_row() => fixed(RECORD, -1),
+        // Rows of functions of the catalog have names, but no types that clients could look up.
+        DataType::Struct(it) if it.is_row() || it.name().starts_with("information_schema.") => {
+            fixed(RECORD, -1)
+        }
         DataType::Struct(it) if !it.name().is_empty() => fixed(made_type(it.name()), -1),
         DataType::Array(Element::Struct(it)) if !it.name().is_empty() => {
             fixed(array_of_made(it.name()), -1)

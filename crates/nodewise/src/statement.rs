@@ -204,13 +204,15 @@ impl Session {
                 name,
                 table,
                 items,
+                orders,
+                inverted,
                 predicate,
                 unique,
                 nulls_equal,
                 included,
                 if_not_exists,
             } => {
-                let said = Said { items, predicate, nulls_equal, included };
+                let said = Said { items, orders, inverted, predicate, nulls_equal, included };
                 let index = NewIndex { name, table, said, unique, if_not_exists };
                 self.create_index(&index, cancel)
             }

@@ -34,8 +34,7 @@ pub fn negated(mut expr: Expr) -> Expr {
 
 /// A conversion, none where the type is held and compared in the same way. CHAR is not: its blanks do not count.
 pub fn cast(expr: Expr, data_type: DataType) -> Expr {
-    if expr.data_type == data_type
-        || (data_type == DataType::Text && expr.data_type.is_cut_text())
+    if expr.data_type == data_type || (data_type == DataType::Text && expr.data_type.is_cut_text())
     {
         return expr;
     }

@@ -1,9 +1,8 @@
 //! The scalar functions by id: what a call in a plan names.
 //!
-//! - Invariant: one list makes the variants, [`Function::ALL`], [`Function::name`] and [`Function::from_name`], so that
-//!   they cannot drift. Signatures and kernels live elsewhere; here nothing runs.
-//! - Invariant: a name is that of a plan, unique and stable. What a user may write, aliases included, is decided where
-//!   names are looked up.
+//! - Invariant: one list makes the variants, [`Function::ALL`], [`Function::name`] and [`Function::from_name`], so that they cannot drift.
+//!   Signatures and kernels live elsewhere; here nothing runs.
+//! - Invariant: a name is that of a plan, unique and stable. What a user may write is decided where names are looked up.
 
 functions! {
     // Numbers.

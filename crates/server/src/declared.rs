@@ -4,7 +4,7 @@ use nodewise::DataType;
 use nodewise::pg_types::{
     BIT, BOOL, BPCHAR, BYTEA, CHAR, CIDR, DATE, FLOAT4, FLOAT8, INET, INT2, INT4, INT8, INTERVAL,
     JSON, JSONB, NAME, NUMERIC, OID, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, TIMETZ, UNKNOWN, UUID,
-    VARBIT, VARCHAR, element_of,
+    VARBIT, VARCHAR, VOID, element_of,
 };
 use types::{Bits, Network, Whole};
 
@@ -20,7 +20,8 @@ pub enum Declared {
 /// The type of a parameter by its number; `None` for one that we do not have.
 pub fn declared(oid: u32) -> Option<Declared> {
     Some(Declared::As(match oid {
-        0 | UNKNOWN => return Some(Declared::Inferred),
+        // Drivers say VOID of a parameter that a procedure is to give.
+        0 | UNKNOWN | VOID => return Some(Declared::Inferred),
         BOOL => DataType::Boolean,
         INT2 => DataType::SmallInt,
         INT4 => DataType::Integer,

@@ -2,7 +2,8 @@
 
 use stdx::sync::Arc;
 use types::{
-    ColumnId, Deferral, FieldsColumn, ForeignKey, Generated, Identity, OnCommit, RowRules,
+    ColumnId, Deferral, FieldsColumn, ForeignKey, Generated, Identity, IndexOrder, OnCommit,
+    RowRules,
 };
 
 /// Why there is an index.
@@ -63,13 +64,24 @@ pub struct TableIndex {
     pub nulls_equal: bool,
     /// INCLUDE: columns that it is not of, and which go only with it.
     pub included: Vec<ColumnId>,
+    /// The orders of its columns, which change nothing and are told; none where all are the usual one.
+    pub orders: Vec<IndexOrder>,
+    /// USING inverted: what it is called where others are called btree.
+    pub inverted: bool,
 }
 
 impl TableIndex {
     /// One that always holds and to which NULL is unlike anything.
     pub fn new(name: impl Into<Arc<str>>, columns: Vec<ColumnId>, kind: IndexKind) -> Self {
         let (name, deferral) = (name.into(), Deferral::None);
-        Self { name, columns, kind, deferral, nulls_equal: false, included: Vec::new() }
+        let (included, orders) = (Vec::new(), Vec::new());
+        let (nulls_equal, inverted) = (false, false);
+        Self { name, columns, kind, deferral, nulls_equal, included, orders, inverted }
+    }
+
+    /// The order of the column at a place.
+    pub fn order(&self, place: usize) -> IndexOrder {
+        self.orders.get(place).copied().unwrap_or_default()
     }
 
     /// Its key.
@@ -111,6 +123,8 @@ impl Rules {
         let moved = |it: &[ColumnId]| it.iter().filter_map(|it| moved_up(*it, id)).collect();
         let mut rules = self.clone();
         for index in &mut rules.indexes {
+            let mut stays = index.columns.iter().map(|it| *it != id);
+            index.orders.retain(|_| stays.next().unwrap_or_default());
             index.columns = moved(&index.columns);
             index.included = moved(&index.included);
         }

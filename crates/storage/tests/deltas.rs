@@ -159,6 +159,8 @@ fn built(rows: &[Row], keyed: bool, context: &BuildContext<'_>) -> Table {
         deferral: types::Deferral::None,
         nulls_equal: false,
         included: Vec::new(),
+        orders: Vec::new(),
+        inverted: false,
     };
     let keys = [rule("t_pkey", 0, IndexKind::PrimaryKey), rule("words", 4, IndexKind::Index)];
     let indexes = if keyed { keys.to_vec() } else { Vec::new() };

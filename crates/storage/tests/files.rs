@@ -16,8 +16,8 @@ use storage::{
 };
 use types::numeric::interval_text::{Fields, Unit};
 use types::{
-    CheckRule, ColumnId, DataType, Deferral, FieldsColumn, ForeignKey, Identity, ReferentialAction,
-    RowRules, SqlState, Value,
+    CheckRule, ColumnId, DataType, Deferral, FieldsColumn, ForeignKey, Identity, IndexOrder,
+    ReferentialAction, RowRules, SqlState, Value,
 };
 
 /// The file of a table and those of its parts.
@@ -151,6 +151,8 @@ fn rules(columns: usize) -> Arc<Rules> {
         deferral: types::Deferral::None,
         nulls_equal: false,
         included: Vec::new(),
+        orders: Vec::new(),
+        inverted: false,
     };
     let mut defaults = vec![None; columns];
     defaults[2] = Some("1 + 1".into());
@@ -158,7 +160,14 @@ fn rules(columns: usize) -> Arc<Rules> {
     let indexes = vec![
         index("k", &[0], IndexKind::PrimaryKey),
         index("two", &[0, 3], IndexKind::UniqueKey),
-        index("i", &[5, 39], IndexKind::Index),
+        TableIndex {
+            orders: vec![
+                IndexOrder { descending: true, nulls_first: false },
+                IndexOrder::default(),
+            ],
+            inverted: true,
+            ..index("i", &[5, 39], IndexKind::Index)
+        },
     ];
     let reference = ForeignKey {
         name: "f".into(),

@@ -202,6 +202,37 @@ impl Deferral {
     }
 }
 
+/// In which order an index has one of its columns, as it was said: rows are found alike in all.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct IndexOrder {
+    /// DESC.
+    pub descending: bool,
+    /// NULLS FIRST, which DESC means where nothing else is said.
+    pub nulls_first: bool,
+}
+
+impl IndexOrder {
+    /// As a number, in which the first bit is DESC and the second NULLS FIRST: so catalogs and files have it.
+    pub fn bits(self) -> u8 {
+        u8::from(self.descending) | u8::from(self.nulls_first) << 1
+    }
+
+    /// The order of a number; `None` of one that is none.
+    pub fn of_bits(bits: u8) -> Option<Self> {
+        (bits < 4).then_some(Self { descending: bits & 1 != 0, nulls_first: bits & 2 != 0 })
+    }
+
+    /// In SQL, behind a column.
+    pub fn clause(self) -> &'static str {
+        match (self.descending, self.nulls_first) {
+            (false, false) => "",
+            (false, true) => " NULLS FIRST",
+            (true, true) => " DESC",
+            (true, false) => " DESC NULLS LAST",
+        }
+    }
+}
+
 impl ForeignKey {
     /// What stands behind the columns of its parent, before ON UPDATE and ON DELETE.
     pub fn match_clause(&self) -> &'static str {

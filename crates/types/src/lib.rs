@@ -37,7 +37,7 @@ pub mod zone;
 pub use bits::Bits;
 pub use catalog::{
     CatalogView, CheckRule, ColumnInfo, ColumnStatistics, Deferral, DomainColumn, FieldsColumn,
-    ForeignKey, Generated, Identity, ReferentialAction, RowRules, TableInfo, UniqueKey,
+    ForeignKey, Generated, Identity, IndexOrder, ReferentialAction, RowRules, TableInfo, UniqueKey,
     UnreadColumn,
 };
 pub use charset::{Charset, CharsetReader};

@@ -104,7 +104,7 @@ impl Class {
             Self::Bits => &[Kind::Bit(4), Kind::Varbit(12), Kind::Varbit(12)],
             Self::Text => {
                 &[Kind::Text, Kind::Varchar(0), Kind::Varchar(8), Kind::Varchar(20), Kind::Char(4)]
-            },
+            }
         }
     }
 

@@ -482,6 +482,9 @@ fn function_name(name: &ast::ObjectName, whole: &ast::Expr) -> SqlResult<String>
     match parts.as_deref() {
         Some([name]) => Ok(name.clone()),
         Some([schema, name]) if schema == "pg_catalog" => Ok(name.clone()),
+        Some([schema, own]) if format!("{schema}.{own}") == super::row_functions::EXPAND_ARRAY => {
+            Ok(super::row_functions::EXPAND_ARRAY.to_owned())
+        }
         _ => {
             let message = format!("function {name} does not exist");
             Err(at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), whole))

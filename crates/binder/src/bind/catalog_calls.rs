@@ -104,6 +104,7 @@ impl<'a> Binder<'a> {
                 Some(bytes.map(|it| fold_cast(it, DataType::BigInt)))
             }
             ("pg_get_viewdef", 1 | 2) => Some(self.told_of_relation(name, arguments, whole)),
+            ("pg_sequence_last_value", 1) => Some(self.last_value(arguments, whole)),
             ("pg_indexes_size" | "pg_database_size" | "pg_tablespace_size", 1) => {
                 self.told_by_session(name, arguments, whole)
             }
@@ -117,8 +118,9 @@ impl<'a> Binder<'a> {
             | ("pg_get_userbyid", 1)
             | ("pg_get_function_result" | "pg_get_function_arguments", 1)
             | ("pg_get_function_identity_arguments" | "pg_get_functiondef", 1)
-            | ("pg_get_constraintdef" | "pg_get_indexdef", 1 | 2)
-            | ("pg_get_indexdef", 3) => Some(self.told_of_number(name, arguments, whole)),
+            | ("pg_get_indexdef", 1) => Some(self.told_of_number(name, arguments, whole)),
+            ("pg_get_constraintdef", 1 | 2) => Some(self.constraint_told(arguments, whole)),
+            ("pg_get_indexdef", 3) => Some(self.index_told(arguments, whole)),
             ("pg_get_serial_sequence", 2) => Some(self.serial_sequence(arguments, whole)),
             ("current_setting", 1 | 2) if arguments.iter().any(|it| constant(it).is_none()) => {
                 Some(self.setting_named(arguments, whole))
@@ -273,6 +275,12 @@ impl<'a> Binder<'a> {
         self.told_of_number(function, arguments, whole)
     }
 
+    /// The last number of a sequence; NULL where none was given out.
+    fn last_value(&mut self, arguments: Vec<Expr>, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        let told = self.told_of_relation("pg_sequence_last_value", arguments, whole)?;
+        Ok(fold_cast(told, DataType::BigInt))
+    }
+
     /// What a function tells of a number, and of a modifier where that is the second argument.
     fn told_of_number(
         &mut self,
@@ -319,6 +327,54 @@ impl<'a> Binder<'a> {
         Ok(Expr { kind, data_type: DataType::Text })
     }
 
+    /// `pg_get_indexdef` of an index, or of one of its columns where the second argument is not 0: of a place that it does not have
+    /// an empty text.
+    fn index_told(&mut self, arguments: Vec<Expr>, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        let mut arguments = arguments.into_iter();
+        let (Some(number), Some(place)) = (arguments.next(), arguments.next()) else {
+            return Err(SqlError::internal("no number"));
+        };
+        self.leave_out(arguments);
+        let definition = "pg_get_indexdef";
+        if constant(&place) == Some(&Value::Integer(0)) {
+            self.leave_out([place]);
+            return self.told_of_number(definition, vec![number], whole);
+        }
+        self.is_stable = false;
+        let (number, place) = (self.number(number, whole)?, self.number(place, whole)?);
+        let session = self.environment.session;
+        let columns = session.catalog_texts("pg_get_indexdef columns").unwrap_or_default();
+        let wholes = session.catalog_texts(definition).unwrap_or_default();
+        let nothing: Vec<(Value, Value)> =
+            wholes.iter().map(|it| (Value::Integer(it.0), text(""))).collect();
+        let none = Expr::literal(Value::Null, DataType::Text);
+        let is_null = plan::build::unary(plan::UnaryOperator::IsNull, self.copy(&place)?);
+        let mut branches = vec![(is_null, none)];
+        let of_types = (DataType::BigInt, DataType::Text);
+        let last = columns.iter().filter_map(|it| it.1).max().unwrap_or_default();
+        // One look-up for each place, as indexes have few columns; what an index has stands before that it has nothing.
+        for at in 0..=last {
+            let all = if at == 0 { &wholes } else { &columns };
+            let own = all.iter().filter(|it| it.1.unwrap_or_default() == at);
+            let own = own.map(|it| (Value::Integer(it.0), text(&it.2)));
+            let pairs: Vec<(Value, Value)> = own.chain(nothing.iter().cloned()).collect();
+            let told = look_up(self.copy(&number)?, pairs, of_types)?;
+            let value = Expr::literal(Value::Integer(at), DataType::BigInt);
+            let is_it = Expr::predicate(BinaryOperator::Equal, self.copy(&place)?, value);
+            branches.push((is_it, told));
+        }
+        self.leave_out([place]);
+        let otherwise = Some(Box::new(look_up(number, nothing, of_types)?));
+        Ok(Expr { kind: ExprKind::Case { branches, otherwise }, data_type: DataType::Text })
+    }
+
+    /// `pg_get_constraintdef`, for people where the second argument is true.
+    fn constraint_told(&mut self, arguments: Vec<Expr>, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        let is_pretty = arguments.get(1).and_then(constant) == Some(&Value::Boolean(true));
+        let of = if is_pretty { "pg_get_constraintdef pretty" } else { "pg_get_constraintdef" };
+        self.told_of_number(of, arguments, whole)
+    }
+
     /// The setting of a name that is known for each row only; of a name that none has NULL where a second argument is true.
     fn setting_named(&mut self, arguments: Vec<Expr>, whole: &'a ast::Expr) -> SqlResult<Expr> {
         self.is_stable = false;
@@ -336,10 +392,8 @@ impl<'a> Binder<'a> {
         let mut none = unknown("setting", self.copy(&name)?, DataType::Text);
         if let Some(missing) = missing {
             let null = Expr::literal(Value::Null, DataType::Text);
-            let kind = ExprKind::Case {
-                branches: vec![(missing, null)],
-                otherwise: Some(Box::new(none)),
-            };
+            let kind =
+                ExprKind::Case { branches: vec![(missing, null)], otherwise: Some(Box::new(none)) };
             none = Expr { kind, data_type: DataType::Text };
         }
         let found = look_up(name, pairs, (DataType::Text, DataType::Text));
@@ -398,7 +452,7 @@ impl<'a> Binder<'a> {
         Ok(Expr { kind, data_type: DataType::Text })
     }
 
-    /// The number of a relation or a type whose name is known for each row only; a text of digits is one.
+    /// The number of a relation, a type or a function whose name is known for each row only; a text of digits is one.
     fn number_of_text(&mut self, kind: Registered, name: Expr) -> SqlResult<Expr> {
         self.is_stable = false;
         let names = format!("{} names", kind.name());
@@ -442,7 +496,8 @@ impl<'a> Binder<'a> {
         if let Some(Value::Null) = constant(&bound) {
             return Ok(Expr::literal(Value::Null, DataType::BigInt));
         }
-        let is_listed = matches!(kind, Registered::Relation | Registered::Type);
+        let is_listed =
+            matches!(kind, Registered::Relation | Registered::Type | Registered::Function);
         if is_listed && constant(&bound).is_none() && bound.data_type.is_text() {
             return self.number_of_text(kind, bound);
         }
@@ -486,6 +541,26 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
         let number = self.registered(kind, operand, whole)?;
+        self.name_of_number(kind, number, whole)
+    }
+
+    /// The name of what has a number; of one that nothing has the number, and `-` of 0.
+    pub(super) fn name_of_number(
+        &mut self,
+        kind: Registered,
+        number: Expr,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        if let Some(&Value::Integer(of)) = constant(&number) {
+            self.is_stable = false;
+            let known = self.environment.session.catalog_texts(kind.name()).unwrap_or_default();
+            let own = known.into_iter().find(|it| it.0 == of && it.1.is_none());
+            let name = match of {
+                0 => "-".to_owned(),
+                _ => own.map_or_else(|| of.to_string(), |it| it.2),
+            };
+            return Ok(Expr::literal(text(&name), DataType::Text));
+        }
         let zero = Expr::literal(Value::Integer(0), DataType::BigInt);
         let is_zero = Expr::predicate(BinaryOperator::Equal, self.copy(&number)?, zero);
         let other = fold_cast(self.copy(&number)?, DataType::Text);

@@ -10,6 +10,7 @@ use super::Binder;
 use super::coercion::{fold_cast, name_of, plain, roomy};
 use super::errors::{at, unsupported};
 use crate::precedence::SYMMETRIC;
+use crate::registered::Registered;
 
 /// Microseconds of a day.
 const DAY: i64 = 86_400_000_000;
@@ -47,6 +48,17 @@ fn row_call(call: &ast::Function) -> Option<Vec<&ast::Expr>> {
     list.args.iter().map(plain).collect()
 }
 
+/// Whether an operand is cast to REGPROC.
+fn is_function_said(operand: &ast::Expr) -> bool {
+    match operand {
+        ast::Expr::Nested(inner) => is_function_said(inner),
+        ast::Expr::Cast { data_type, .. } => {
+            Registered::named(data_type) == Some(Registered::Function)
+        }
+        _ => false,
+    }
+}
+
 /// The error of an operator that there is not for these types.
 pub(super) fn no_operator(
     sign: &str,
@@ -69,8 +81,9 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Expr> {
         match (row_of(left), row_of(right)) {
             (None, None) => {
+                let said = [left, right].map(is_function_said);
                 let (left, right) = self.operands(left, right)?;
-                let (left, right) = self.functions_of_catalog(left, right);
+                let (left, right) = self.functions_of_catalog(left, right, said, whole)?;
                 self.compare(operator, left, right, whole)
             }
             (Some(left), Some(right)) => {
@@ -98,17 +111,27 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// Operands, where a column of `pg_type` that names a function meets the number 0: of no function, which is called `-` there.
-    fn functions_of_catalog(&self, left: Expr, right: Expr) -> (Expr, Expr) {
-        let is_zero = |it: &Expr| {
-            it.data_type.is_integer() && super::constant(it) == Some(&Value::Integer(0))
+    /// Operands, where the name of a function meets the number of one, as where a column of `pg_type` is compared with what is of
+    /// REGPROC: the number is told by its name, which is `-` of 0. `said` tells which of them are of that type.
+    fn functions_of_catalog(
+        &mut self,
+        left: Expr,
+        right: Expr,
+        said: [bool; 2],
+        whole: &'a ast::Expr,
+    ) -> SqlResult<(Expr, Expr)> {
+        let is_number = |it: &Expr| it.data_type.plain().is_integer();
+        let number = |it: Expr| fold_cast(plain(it), DataType::BigInt);
+        let is_name = |this: &Self, it: &Expr, other_is_said: bool| {
+            other_is_said && it.data_type.is_text() || this.names_function(it)
         };
-        let none = || Expr::literal(Value::Text("-".into()), DataType::Text);
-        match () {
-            () if is_zero(&right) && self.names_function(&left) => (left, none()),
-            () if is_zero(&left) && self.names_function(&right) => (none(), right),
-            () => (left, right),
+        if is_number(&right) && is_name(self, &left, said[1]) {
+            return Ok((left, self.name_of_number(Registered::Function, number(right), whole)?));
         }
+        if is_number(&left) && is_name(self, &right, said[0]) {
+            return Ok((self.name_of_number(Registered::Function, number(left), whole)?, right));
+        }
+        Ok((left, right))
     }
 
     fn names_function(&self, expr: &Expr) -> bool {

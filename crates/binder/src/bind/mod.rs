@@ -25,6 +25,7 @@ mod assignments;
 mod bit_strings;
 mod call;
 mod catalog_calls;
+mod catalog_rows;
 mod change;
 mod change_rules;
 mod change_values;

@@ -23,7 +23,9 @@ impl Binder<'_> {
         let mut items: Vec<(Attr, Attr)> = Vec::new();
         let of_items = parts.iter().filter_map(|it| match it.rule {
             Rule::Items(array) => Some((it.value, array)),
-            Rule::Made { array, item, .. } => Some((item, array)),
+            Rule::Made { array, item, .. } | Rule::Placed { array, item, .. } => {
+                Some((item, array))
+            }
             _ => None,
         });
         for pair in of_items {
@@ -56,6 +58,11 @@ impl Binder<'_> {
         Ok(match rule.clone() {
             Rule::Items(_) => None,
             Rule::Made { value, .. } | Rule::Once(value) => Some(value),
+            Rule::Placed { item, row, .. } => {
+                let place = Expr::column(number, DataType::BigInt);
+                let fields = vec![self.column_expr(item), fold_cast(place, DataType::Integer)];
+                Some(self.fold_call(Function::StructOf, fields, DataType::Struct(row))?)
+            }
             Rule::Numbers { first, step, data_type } => {
                 let on = self.minus_one(number)?;
                 let way = self.calculate(BinaryOperator::Multiply, on, step);

@@ -2,6 +2,10 @@
 
 use plan::Function;
 
+/// The function of `information_schema` that tells the items of an array with their places, by its whole name: with one part it
+/// is none. In FROM it is a query ([`crate::catalog_tables`]).
+pub(super) const EXPAND_ARRAY: &str = "information_schema._pg_expandarray";
+
 /// Whether a name is that of a function that makes rows.
 pub(super) fn is_series(name: &str) -> bool {
     matches!(
@@ -13,6 +17,8 @@ pub(super) fn is_series(name: &str) -> bool {
             | "string_to_table"
             | "regexp_split_to_table"
             | "regexp_matches"
+            | "pg_listening_channels"
+            | EXPAND_ARRAY
     )
 }
 

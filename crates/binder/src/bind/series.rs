@@ -1,5 +1,5 @@
 //! Functions that make rows: `generate_series(first, last [, step])` of numbers and of points of time, DuckDB's `range`, which
-//! leaves its end out, `generate_subscripts`, and `unnest` of arrays. In FROM they may use what stands left of them; in a
+//! leaves its end out, `generate_subscripts`, and `unnest` of arrays; others are in `catalog_rows`. In FROM they may use what stands left of them; in a
 //! select list each row comes once for each of their values, and several of them go on side by side.
 //!
 //! Key decision: a row is repeated and numbered (`repeated_rows`); values of a series follow from the number, and the items
@@ -13,6 +13,7 @@ use types::{DataType, Element, SqlError, SqlResult, SqlState, Value};
 use super::coercion::name_of;
 use super::errors::{at, unsupported};
 use super::level::{Clause, Level, one_row};
+use super::row_functions::EXPAND_ARRAY;
 use super::scope::{Frame, Named};
 use super::series_parts::{Part, Rule, SeriesInList};
 use super::{Answer, Binder, OutputColumn};
@@ -156,8 +157,8 @@ impl<'a> Binder<'a> {
             let array = array.filter(|_| name != "unnest" || shown.len() == 1);
             return self.items_of(array.ok_or_else(none)?, level.input).ok_or_else(none)?;
         }
-        if name == "regexp_matches" {
-            return self.matches_of_text(bound, level.input)?.ok_or_else(none);
+        if matches!(name, "regexp_matches" | "pg_listening_channels" | EXPAND_ARRAY) {
+            return self.other_rows(name, bound, level.input)?.ok_or_else(none);
         }
         if name == "generate_subscripts" {
             bound = self.subscripts(bound).ok_or_else(none)??;
@@ -225,7 +226,11 @@ impl<'a> Binder<'a> {
     }
 
     /// The matches of a pattern, each an array; `None` where the arguments are none.
-    fn matches_of_text(&mut self, bound: Vec<Expr>, input: Rel) -> SqlResult<Option<(Rel, Part)>> {
+    pub(super) fn matches_of_text(
+        &mut self,
+        bound: Vec<Expr>,
+        input: Rel,
+    ) -> SqlResult<Option<(Rel, Part)>> {
         let Some(all) = self.parts_of_text(Function::RegexpMatches, bound)? else {
             return Ok(None);
         };

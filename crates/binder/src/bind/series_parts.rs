@@ -3,6 +3,7 @@
 use plan::Expr;
 use plan::relation::{Attr, Rel};
 use types::DataType;
+use types::structs::StructType;
 
 /// What one function makes of a row.
 #[derive(Clone, Debug)]
@@ -35,6 +36,12 @@ pub(super) enum Rule {
         array: Attr,
         item: Attr,
         value: Expr,
+    },
+    /// The same, each as a row of it and its place from 1 on.
+    Placed {
+        array: Attr,
+        item: Attr,
+        row: StructType,
     },
     /// A value that is there once.
     Once(Expr),

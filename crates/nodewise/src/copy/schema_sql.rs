@@ -10,7 +10,7 @@ use types::{
 };
 
 use crate::constraints::quoted;
-use crate::index_text::{nulls_clause, sql_of};
+use crate::index_text::{nulls_clause, sql_of, using_clause};
 use crate::sql_names::sql_name;
 
 /// CREATE SCHEMA of all that outlast their sessions.
@@ -309,7 +309,9 @@ pub(super) fn after_load(table: &Table) -> String {
     for index in table.rules().indexes.iter().filter(|it| !it.kind.is_constraint()) {
         let unique = if index.kind.is_unique() { "UNIQUE " } else { "" };
         let (own, (items, condition)) = (quoted(&index.name), sql_of(table, index, quoted));
-        text.push_str(&format!("CREATE {unique}INDEX {own} ON {name} ({items}){condition};\n"));
+        let using = using_clause(index);
+        let head = format!("CREATE {unique}INDEX {own} ON {name}{using}");
+        text.push_str(&format!("{head} ({items}){condition};\n"));
     }
     for wish in table.preference().wishes() {
         let Some(nodes) = clause(&wish.placement) else { continue };

@@ -15,7 +15,7 @@ use types::numeric::interval_text::{Fields, Unit};
 use types::numeric::number::Limits;
 use types::{
     CheckRule, ColumnId, DataType, Deferral, DomainColumn, FieldsColumn, ForeignKey, Generated,
-    Identity, ReferentialAction, RowRules, SqlError, SqlResult, SqlState, Value,
+    Identity, IndexOrder, ReferentialAction, RowRules, SqlError, SqlResult, SqlState, Value,
 };
 
 use crate::reshape::Reshape;
@@ -48,6 +48,12 @@ pub(crate) struct RulesForm {
     /// Numbers of indexes that include further columns, and these.
     #[serde(default)]
     included: Vec<(usize, Vec<u16>)>,
+    /// Numbers of indexes that have a column in another order than the usual one, and the orders of all of its columns.
+    #[serde(default)]
+    orders: Vec<(usize, Vec<u8>)>,
+    /// Numbers of indexes that were made USING inverted.
+    #[serde(default)]
+    inverted: Vec<usize>,
     defaults: Vec<Option<String>>,
     checks: Vec<(String, String)>,
     /// Columns, and whether they are GENERATED ALWAYS.
@@ -208,6 +214,9 @@ impl RulesForm {
         let nulls_equal = numbered().filter(|it| it.1.nulls_equal).map(|it| it.0);
         let included = numbered().filter(|it| !it.1.included.is_empty());
         let included = included.map(|it| (it.0, it.1.included.iter().map(|it| it.0).collect()));
+        let orders = numbered().filter(|it| !it.1.orders.is_empty());
+        let orders = orders.map(|it| (it.0, it.1.orders.iter().map(|it| it.bits()).collect()));
+        let inverted = numbered().filter(|it| it.1.inverted).map(|it| it.0);
         let text = |it: &Option<Arc<str>>| it.as_ref().map(ToString::to_string);
         let check = |it: &CheckRule| (it.name.to_string(), it.condition.to_string());
         Self {
@@ -215,6 +224,8 @@ impl RulesForm {
             deferrable: deferrable.collect(),
             nulls_equal: nulls_equal.collect(),
             included: included.collect(),
+            orders: orders.collect(),
+            inverted: inverted.collect(),
             defaults: rules.rows.defaults.iter().map(text).collect(),
             checks: rules.rows.checks.iter().map(check).collect(),
             identities: rules.rows.identities.iter().map(|it| (it.column.0, it.always)).collect(),
@@ -243,6 +254,8 @@ impl RulesForm {
             deferral: Deferral::None,
             nulls_equal: false,
             included: Vec::new(),
+            orders: Vec::new(),
+            inverted: false,
         };
         let check = |it: &(String, String)| CheckRule {
             name: it.0.as_str().into(),
@@ -264,6 +277,7 @@ impl RulesForm {
         let references =
             self.references.iter().map(ReferenceForm::read).collect::<SqlResult<_>>()?;
         let mut indexes: Vec<TableIndex> = self.indexes.iter().map(index).collect();
+        self.read_orders(&mut indexes)?;
         let missing = || malformed("a key that is not there");
         for number in &self.nulls_equal {
             indexes.get_mut(*number).ok_or_else(missing)?.nulls_equal = true;
@@ -277,6 +291,22 @@ impl RulesForm {
             key.deferral = if *deferred { Deferral::Deferred } else { Deferral::Deferrable };
         }
         Ok(Arc::new(Rules { indexes, rows: Arc::new(rows), references, ..Rules::default() }))
+    }
+
+    /// Gives indexes their orders, and the names of how they are kept.
+    fn read_orders(&self, indexes: &mut [TableIndex]) -> SqlResult<()> {
+        let missing = || malformed("an index that is not there");
+        let order = |bits: &u8| {
+            IndexOrder::of_bits(*bits).ok_or_else(|| malformed(format!("an order {bits}")))
+        };
+        for (number, orders) in &self.orders {
+            let index = indexes.get_mut(*number).ok_or_else(missing)?;
+            index.orders = orders.iter().map(order).collect::<SqlResult<_>>()?;
+        }
+        for number in &self.inverted {
+            indexes.get_mut(*number).ok_or_else(missing)?.inverted = true;
+        }
+        Ok(())
     }
 }
 

@@ -10,6 +10,8 @@ use super::owners::Shown;
 use super::relations::{all, index_oid};
 use super::shared::{none, number};
 use crate::Session;
+use crate::index_ddl::distinct_names;
+use crate::index_text::{names_of, said};
 use crate::pg_types::{made_type, wire_type};
 use crate::views::{Cell, ViewBuilder};
 
@@ -18,10 +20,10 @@ const ATTRIBUTE: [(&str, char); 24] = [
     ("attrelid", '#'),
     ("attname", 'd'),
     ("atttypid", '#'),
-    ("attlen", 'i'),
-    ("attnum", 'i'),
-    ("atttypmod", 'i'),
-    ("attndims", 'i'),
+    ("attlen", '2'),
+    ("attnum", '2'),
+    ("atttypmod", '4'),
+    ("attndims", '4'),
     ("attbyval", 'b'),
     ("attalign", 'c'),
     ("attstorage", 'c'),
@@ -33,9 +35,9 @@ const ATTRIBUTE: [(&str, char); 24] = [
     ("attgenerated", 'c'),
     ("attisdropped", 'b'),
     ("attislocal", 'b'),
-    ("attinhcount", 'i'),
+    ("attinhcount", '4'),
     ("attcollation", '#'),
-    ("attstattarget", 'i'),
+    ("attstattarget", '4'),
     ("attacl", 'a'),
     ("attoptions", 'a'),
     ("attfdwoptions", 'a'),
@@ -72,11 +74,11 @@ pub(super) fn attributes(session: &Session) -> SqlResult<RecordBatch> {
             attribute(&mut view, at, (column, rules.fields(id)), more);
         }
         for index in &table.rules().indexes {
-            for (place, &id) in index.columns.iter().enumerate() {
-                let mut column = ColumnSchema { nullable: true, ..columns[id.index()].clone() };
-                if names::is_hidden(&column.name) {
-                    column.name = "expr".to_owned();
-                }
+            let named = distinct_names(&names_of(&said(&table, index))?);
+            let ids = index.columns.iter().chain(&index.included);
+            for (place, (&id, name)) in ids.zip(named).enumerate() {
+                let own = &columns[id.index()];
+                let column = ColumnSchema { name, nullable: true, ..own.clone() };
                 let more = (false, ["", ""], Cell::Text(None), None);
                 let fields = table.rules().rows.fields(id);
                 attribute(&mut view, (index_oid(table.id, index), place), (&column, fields), more);
@@ -139,7 +141,7 @@ fn attribute(
 
 pub(super) fn defaults(session: &Session) -> SqlResult<RecordBatch> {
     let mut view =
-        ViewBuilder::new(&[("oid", '#'), ("adrelid", '#'), ("adnum", 'i'), ("adbin", 't')]);
+        ViewBuilder::new(&[("oid", '#'), ("adrelid", '#'), ("adnum", '2'), ("adbin", 't')]);
     for table in all(session) {
         for place in 0..table.columns.len() {
             let id = ColumnId(place as u16);

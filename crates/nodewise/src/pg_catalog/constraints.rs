@@ -14,7 +14,7 @@ use super::relations::{all, full_name, index_oid, numbers, quoted};
 use super::shared::{none, number};
 use crate::Session;
 use crate::constraints::columns_named;
-use crate::index_text::nulls_clause;
+use crate::index_text::{nulls_clause, told_of_expression};
 use crate::pg_types::made_type;
 use crate::views::ViewBuilder;
 
@@ -55,7 +55,19 @@ fn columns_of(table: &Table, columns: &[ColumnId]) -> String {
     each.join(", ")
 }
 
-fn constraints_of(table: &Table, tables: &HashMap<&str, &Arc<Table>>) -> Vec<Constraint> {
+/// CHECK as it is told: with the parentheses of its operators beside its own, or as it was written for people.
+fn check_clause(condition: &str, is_pretty: bool) -> String {
+    match is_pretty {
+        true => format!("CHECK ({condition})"),
+        false => format!("CHECK ({})", told_of_expression(condition)),
+    }
+}
+
+fn constraints_of(
+    table: &Table,
+    tables: &HashMap<&str, &Arc<Table>>,
+    is_pretty: bool,
+) -> Vec<Constraint> {
     let oid = |name: &str| oids::named("constraint", table.id, name);
     let rules = table.rules();
     let keys = rules.indexes.iter().filter(|it| it.kind.is_constraint()).map(|it| {
@@ -89,7 +101,7 @@ fn constraints_of(table: &Table, tables: &HashMap<&str, &Arc<Table>>) -> Vec<Con
         deferral: Deferral::None,
         rule: None,
         condition: Some(it.condition.clone()),
-        definition: format!("CHECK ({})", it.condition),
+        definition: check_clause(&it.condition, is_pretty),
     });
     let references = rules.references.iter().map(|it| reference(table, it, tables));
     keys.chain(checks).chain(references).collect()
@@ -171,7 +183,7 @@ const CONSTRAINT_COLUMNS: [(&str, char); 26] = [
     ("confdeltype", 'c'),
     ("confmatchtype", 'c'),
     ("conislocal", 'b'),
-    ("coninhcount", 'i'),
+    ("coninhcount", '4'),
     ("connoinherit", 'b'),
     ("conkey", 's'),
     ("confkey", 's'),
@@ -187,7 +199,7 @@ pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
     let tables = all(session);
     let by_name = by_name(&tables);
     for table in &tables {
-        for it in constraints_of(table, &by_name) {
+        for it in constraints_of(table, &by_name, false) {
             let array = |columns: &[ColumnId]| {
                 let array = (!columns.is_empty()).then(|| numbers(places(columns), 1));
                 array.transpose()
@@ -218,10 +230,10 @@ pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
                 it.rule.as_ref().map_or(" ", |it| if it.is_full { "f" } else { "s" }).into(),
                 true.into(),
                 number(0),
-                true.into(),
+                it.condition.is_none().into(),
                 array(&columns)?.into(),
                 array(&keys)?.into(),
-                none(),
+                it.condition.as_deref().map(told_of_expression).into(),
                 false.into(),
                 none(),
                 none(),
@@ -256,7 +268,7 @@ fn domain_constraint(view: &mut ViewBuilder, own: &UserType, it: &DomainCheck) {
         false.into(),
         none(),
         none(),
-        none(),
+        told_of_expression(&it.condition).into(),
         false.into(),
         none(),
         none(),
@@ -277,14 +289,15 @@ fn domain_check_oid(domain: &str, name: &str) -> i64 {
     oids::of_name("domain constraint", &format!("{domain}\0{name}"))
 }
 
-/// The definitions of constraints by their numbers.
-pub(super) fn constraint_definitions(session: &Session) -> Vec<(i64, String)> {
+/// The definitions of constraints by their numbers, those of CHECK for people without what only makes their order plain.
+pub(super) fn constraint_definitions(session: &Session, is_pretty: bool) -> Vec<(i64, String)> {
     let tables = all(session);
     let by_name = by_name(&tables);
-    let each = tables.iter().flat_map(|it| constraints_of(it, &by_name));
+    let each = tables.iter().flat_map(|it| constraints_of(it, &by_name, is_pretty));
     let of_domains = domain_checks(session).into_iter().map(|(own, it)| {
         let open = if it.is_validated { "" } else { " NOT VALID" };
-        (domain_check_oid(&own.name, &it.name), format!("CHECK ({}){open}", it.condition))
+        let clause = check_clause(&it.condition, is_pretty);
+        (domain_check_oid(&own.name, &it.name), format!("{clause}{open}"))
     });
     each.map(|it| (it.oid, it.definition)).chain(of_domains).collect()
 }

@@ -82,10 +82,10 @@ pub(super) fn dependencies(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
         ("classid", '#'),
         ("objid", '#'),
-        ("objsubid", 'i'),
+        ("objsubid", '4'),
         ("refclassid", '#'),
         ("refobjid", '#'),
-        ("refobjsubid", 'i'),
+        ("refobjsubid", '4'),
         ("deptype", 'c'),
     ]);
     let classes: HashMap<&str, i64> = numbered_views().map(|it| (it.2, it.0)).collect();

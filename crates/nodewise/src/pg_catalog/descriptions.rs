@@ -52,7 +52,7 @@ pub(super) fn descriptions(
     session: &Session,
     number_of: impl Fn(&str) -> i64,
 ) -> SqlResult<RecordBatch> {
-    let columns = [("objoid", '#'), ("classoid", '#'), ("objsubid", 'i'), ("description", 't')];
+    let columns = [("objoid", '#'), ("classoid", '#'), ("objsubid", '4'), ("description", 't')];
     let mut view = ViewBuilder::new(&columns);
     for it in described(session) {
         view.row([

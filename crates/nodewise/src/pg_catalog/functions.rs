@@ -2,6 +2,8 @@
 //!
 //! Key decision: a function is one row, whatever it takes: the types of its calls are found when it is called.
 
+use std::borrow::Cow;
+
 use ::types::SqlResult;
 use arrow_array::RecordBatch;
 use functions::Volatility;
@@ -13,7 +15,7 @@ use crate::views::{Cell, ViewBuilder};
 
 /// A function: its name, its kind and how its results change.
 struct Known {
-    name: &'static str,
+    name: Cow<'static, str>,
     kind: &'static str,
     volatility: &'static str,
 }
@@ -25,20 +27,22 @@ fn all() -> Vec<Known> {
             Volatility::Stable => "s",
             Volatility::Volatile => "v",
         };
-        Some(Known { name, kind: "f", volatility })
+        Some(Known { name: name.into(), kind: "f", volatility })
     });
     let scalars = scalars.chain(binder::bind::json_names().map(|name| Known {
-        name,
+        name: name.into(),
         kind: "f",
         volatility: "i",
     }));
+    let of_types = super::types::function_names().into_iter();
+    let of_types = of_types.map(|name| Known { name: name.into(), kind: "f", volatility: "s" });
     let aggregates = binder::bind::aggregate_names();
-    let aggregates = aggregates.map(|name| Known { name, kind: "a", volatility: "i" });
-    scalars.chain(aggregates).collect()
+    let aggregates = aggregates.map(|name| Known { name: name.into(), kind: "a", volatility: "i" });
+    scalars.chain(of_types).chain(aggregates).collect()
 }
 
 fn oid(it: &Known) -> i64 {
-    oids::of_name("function", it.name)
+    oids::of_name("function", &it.name)
 }
 
 /// The rows of `pg_proc`.
@@ -59,8 +63,8 @@ pub(super) fn functions(session: &Session) -> SqlResult<RecordBatch> {
         ("proretset", 'b'),
         ("provolatile", 'c'),
         ("proparallel", 'c'),
-        ("pronargs", 'i'),
-        ("pronargdefaults", 'i'),
+        ("pronargs", '2'),
+        ("pronargdefaults", '2'),
         ("prorettype", '#'),
         ("proargtypes", 'o'),
         ("proallargtypes", 'l'),
@@ -74,7 +78,7 @@ pub(super) fn functions(session: &Session) -> SqlResult<RecordBatch> {
     for it in all() {
         view.row([
             cell(oid(&it)),
-            it.name.into(),
+            (&*it.name).into(),
             cell(oids::CATALOG),
             cell(oids::OWNER),
             cell(oids::INTERNAL),
@@ -95,7 +99,7 @@ pub(super) fn functions(session: &Session) -> SqlResult<RecordBatch> {
             none(),
             none(),
             none(),
-            it.name.into(),
+            (&*it.name).into(),
             none(),
             none(),
             none(),
@@ -114,6 +118,9 @@ pub(super) fn number(session: &Session, name: &str) -> Option<i64> {
 /// The number of a function by what calls it, perhaps with its arguments.
 pub(super) fn number_called(session: &Session, name: &str) -> Option<i64> {
     let name = name.trim();
+    if name == "-" {
+        return Some(0);
+    }
     let name = name.strip_prefix("pg_catalog.").unwrap_or(name);
     number(session, &unquoted(name.split('(').next().unwrap_or(name)))
 }
@@ -121,7 +128,14 @@ pub(super) fn number_called(session: &Session, name: &str) -> Option<i64> {
 /// The names of functions by their numbers.
 pub(super) fn names(session: &Session) -> Vec<(i64, String)> {
     let made = made_functions::all(session).into_iter().map(|it| (it.oid, it.name));
-    all().iter().map(|it| (oid(it), it.name.to_owned())).chain(made).collect()
+    all().iter().map(|it| (oid(it), it.name.to_string())).chain(made).collect()
+}
+
+/// The names that texts have for functions, with the schema of the system and without, by their numbers; `-` is none.
+pub(super) fn known_names(session: &Session) -> Vec<(i64, String)> {
+    let all = names(session).into_iter();
+    let all = all.flat_map(|(oid, name)| [(oid, format!("pg_catalog.{name}")), (oid, name)]);
+    all.chain([(0, "-".to_owned())]).collect()
 }
 
 /// What functions give, by their numbers.
@@ -133,7 +147,7 @@ pub(super) fn results(session: &Session) -> Vec<(i64, String)> {
 /// Statements that would make functions, by their numbers.
 pub(super) fn definitions(session: &Session) -> Vec<(i64, String)> {
     let definition = |it: &Known| {
-        let name = it.name;
+        let name = &it.name;
         format!(
             "CREATE OR REPLACE FUNCTION pg_catalog.{name}()\n LANGUAGE internal\nAS $function${name}$function$\n"
         )

@@ -1,15 +1,18 @@
 //! `pg_index`, and the statements that make indexes.
 
-use ::types::{Deferral, SqlResult, names};
+use ::types::{DataType, Deferral, SqlResult, names};
 use arrow_array::RecordBatch;
 use binder::IndexItem;
+use binder::index_words::is_call;
 use storage::{IndexKind, Table, TableIndex};
 
 use super::oids;
 use super::relations::{all, full_name, index_oid, numbers, quoted};
 use super::shared::number;
+use super::types::TYPES;
 use crate::Session;
-use crate::index_text::{Said, said, sql_of, sql_of_expression};
+use crate::index_text::{clauses, in_order, method_of, said, told_of_expression};
+use crate::pg_types::wire_type;
 use crate::views::ViewBuilder;
 
 /// The places of what an index is of; zero for an expression.
@@ -33,8 +36,8 @@ pub(super) fn indexes(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&[
         ("indexrelid", '#'),
         ("indrelid", '#'),
-        ("indnatts", 'i'),
-        ("indnkeyatts", 'i'),
+        ("indnatts", '2'),
+        ("indnkeyatts", '2'),
         ("indisunique", 'b'),
         ("indnullsnotdistinct", 'b'),
         ("indisprimary", 'b'),
@@ -57,14 +60,15 @@ pub(super) fn indexes(session: &Session) -> SqlResult<RecordBatch> {
         for index in &table.rules().indexes {
             let columns = index.columns.len() as i64;
             let all = columns + index.included.len() as i64;
-            let Said { items, predicate, .. } = said(&table, index);
+            let said = said(&table, index);
             let expression = |it: &IndexItem| match it {
-                IndexItem::Expression(it) => Some(sql_of_expression(it)),
+                IndexItem::Expression(it) => Some(told_of_expression(it)),
                 IndexItem::Column(_) => None,
             };
-            let expressions: Vec<String> = items.iter().filter_map(expression).collect();
+            let expressions: Vec<String> = said.items.iter().filter_map(expression).collect();
             let expressions = (!expressions.is_empty()).then(|| expressions.join(", "));
-            let zeros = || numbers((0..columns).map(|_| 0), 0);
+            let types = || index.columns.iter().map(|it| table.column(*it).data_type);
+            let orders = (0..index.columns.len()).map(|it| i64::from(index.order(it).bits()));
             view.row([
                 number(index_oid(table.id, index)),
                 number(oids::table(table.id)),
@@ -82,16 +86,27 @@ pub(super) fn indexes(session: &Session) -> SqlResult<RecordBatch> {
                 true.into(),
                 false.into(),
                 // Vectors of PostgreSQL's catalog count from zero.
-                numbers(item_places(&table, index, &items), 0)?.into(),
-                zeros()?.into(),
+                numbers(item_places(&table, index, &said.items), 0)?.into(),
+                numbers(orders, 0)?.into(),
                 expressions.into(),
-                predicate.into(),
-                zeros()?.into(),
-                zeros()?.into(),
+                said.predicate.as_deref().map(told_of_expression).into(),
+                numbers(types().map(class), 0)?.into(),
+                numbers(types().map(collation), 0)?.into(),
             ]);
         }
     }
     view.finish()
+}
+
+/// The order of the values of a type, as `pg_opclass` has it; zero of one that it does not have.
+fn class(of: DataType) -> i64 {
+    let oid = i64::from(wire_type(of).oid);
+    if TYPES.iter().any(|it| it.oid == oid) { oids::CLASSES + oid } else { 0 }
+}
+
+/// The order of texts, as columns have it.
+fn collation(of: DataType) -> i64 {
+    if of.is_text() { oids::COLLATION } else { 0 }
 }
 
 /// The statements that make indexes, by their numbers.
@@ -105,11 +120,42 @@ pub(super) fn index_definitions(session: &Session) -> Vec<(i64, String)> {
     definitions
 }
 
+/// What each column of each index is, those that it includes last: by the number of the index and the place from one on.
+pub(super) fn column_definitions(session: &Session) -> Vec<(i64, Option<i64>, String)> {
+    let mut definitions = Vec::new();
+    for table in all(session) {
+        for index in &table.rules().indexes {
+            let said = said(&table, index);
+            let columns = said.items.iter().map(told_of_item);
+            let columns = columns.chain(said.included.iter().map(|it| quoted(it)));
+            let oid = index_oid(table.id, index);
+            definitions.extend((1..).zip(columns).map(|(place, it)| (oid, Some(place), it)));
+        }
+    }
+    definitions
+}
+
+/// A column as it is named, or an expression; what is no call has parentheses of its own beside those of its operator.
+fn told_of_item(item: &IndexItem) -> String {
+    match item {
+        IndexItem::Column(column) => quoted(column),
+        IndexItem::Expression(it) => {
+            let told = told_of_expression(it);
+            if is_call(it) { told } else { format!("({told})") }
+        }
+    }
+}
+
+/// The statement that makes an index.
 fn definition(table: &Table, index: &TableIndex) -> String {
     let unique = if index.kind.is_unique() { "UNIQUE " } else { "" };
-    let (items, condition) = sql_of(table, index, quoted);
+    let said = said(table, index);
+    let items = in_order(index, said.items.iter().map(told_of_item).collect());
+    let condition = said.predicate.as_deref().map(told_of_expression);
+    let behind = clauses(&said, condition, quoted);
     let (name, of) = (quoted(&index.name), full_name(&table.name, ""));
-    format!("CREATE {unique}INDEX {name} ON {of} USING inverted ({items}){condition}")
+    let method = method_of(index);
+    format!("CREATE {unique}INDEX {name} ON {of} USING {method} ({items}){behind}")
 }
 
 /// `pg_indexes`: keys and indexes by the names of their tables.

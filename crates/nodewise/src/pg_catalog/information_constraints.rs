@@ -70,8 +70,8 @@ pub(super) fn key_columns(session: &Session) -> SqlResult<RecordBatch> {
         ("table_schema", 'd'),
         ("table_name", 'd'),
         ("column_name", 'd'),
-        ("ordinal_position", 'i'),
-        ("position_in_unique_constraint", 'i'),
+        ("ordinal_position", '4'),
+        ("position_in_unique_constraint", '4'),
     ]);
     for table in super::relations::all(session) {
         let rules = table.rules();

@@ -3,8 +3,7 @@
 //! Key decision: they are made anew for each statement, as all views are, and their ids (`oids`) depend on nothing but what
 //! they are of, so that what one statement has found another finds again. No statement is known by its text.
 //!
-//! Types that we do not have stand as the nearest of ours: `oid` and `xid` are BIGINT, `name`, `"char"`, arrays and expressions
-//! are TEXT.
+//! Types that we do not have stand as the nearest of ours: `xid` and `regproc` are BIGINT or the name, expressions are TEXT.
 
 mod activity;
 mod attributes;

@@ -4,18 +4,18 @@
 pub(super) const NOTHING: &[(&str, &str)] = &[
     (
         "pg_aggregate",
-        "aggfnoid:i aggkind:t aggnumdirectargs:i aggtransfn:i aggfinalfn:i aggcombinefn:i aggserialfn:i aggdeserialfn:i aggmtransfn:i aggminvtransfn:i aggmfinalfn:i aggfinalextra:b aggmfinalextra:b aggfinalmodify:t aggmfinalmodify:t aggsortop:i aggtranstype:i aggtransspace:i aggmtranstype:i aggmtransspace:i agginitval:t aggminitval:t",
+        "aggfnoid:i aggkind:t aggnumdirectargs:2 aggtransfn:i aggfinalfn:i aggcombinefn:i aggserialfn:i aggdeserialfn:i aggmtransfn:i aggminvtransfn:i aggmfinalfn:i aggfinalextra:b aggmfinalextra:b aggfinalmodify:t aggmfinalmodify:t aggsortop:i aggtranstype:i aggtransspace:4 aggmtranstype:i aggmtransspace:4 agginitval:t aggminitval:t",
     ),
     (
         "pg_amop",
-        "oid:i amopfamily:i amoplefttype:i amoprighttype:i amopstrategy:i amoppurpose:t amopopr:i amopmethod:i amopsortfamily:i",
+        "oid:i amopfamily:i amoplefttype:i amoprighttype:i amopstrategy:2 amoppurpose:t amopopr:i amopmethod:i amopsortfamily:i",
     ),
-    ("pg_amproc", "oid:i amprocfamily:i amproclefttype:i amprocrighttype:i amprocnum:i amproc:i"),
+    ("pg_amproc", "oid:i amprocfamily:i amproclefttype:i amprocrighttype:i amprocnum:2 amproc:i"),
     ("pg_available_extensions", "name:d default_version:t installed_version:t comment:t"),
     ("pg_cast", "oid:i castsource:i casttarget:i castfunc:i castcontext:t castmethod:t"),
     (
         "pg_conversion",
-        "oid:i conname:d connamespace:i conowner:i conforencoding:i contoencoding:i conproc:i condefault:b",
+        "oid:i conname:d connamespace:i conowner:i conforencoding:4 contoencoding:4 conproc:i condefault:b",
     ),
     ("pg_db_role_setting", "setdatabase:i setrole:i setconfig:a"),
     ("pg_default_acl", "oid:i defaclrole:i defaclnamespace:i defaclobjtype:t defaclacl:a"),
@@ -28,7 +28,7 @@ pub(super) const NOTHING: &[(&str, &str)] = &[
         "pg_foreign_server",
         "oid:i srvname:d srvowner:i srvfdw:i srvtype:t srvversion:t srvacl:a srvoptions:a",
     ),
-    ("pg_init_privs", "objoid:i classoid:i objsubid:i privtype:t initprivs:a"),
+    ("pg_init_privs", "objoid:i classoid:i objsubid:4 privtype:t initprivs:a"),
     ("pg_largeobject_metadata", "oid:i lomowner:i lomacl:a"),
     (
         "pg_operator",
@@ -38,7 +38,7 @@ pub(super) const NOTHING: &[(&str, &str)] = &[
     ("pg_parameter_acl", "oid:i parname:t paracl:a"),
     (
         "pg_partitioned_table",
-        "partrelid:i partstrat:t partnatts:i partdefid:i partattrs:k partclass:o partcollation:o partexprs:t",
+        "partrelid:i partstrat:t partnatts:2 partdefid:i partattrs:k partclass:o partcollation:o partexprs:t",
     ),
     (
         "pg_policy",
@@ -52,12 +52,12 @@ pub(super) const NOTHING: &[(&str, &str)] = &[
     ("pg_publication_namespace", "oid:i pnpubid:i pnnspid:i"),
     ("pg_publication_rel", "oid:i prpubid:i prrelid:i prqual:t prattrs:k"),
     ("pg_rules", "schemaname:d tablename:d rulename:d definition:t"),
-    ("pg_seclabel", "objoid:i classoid:i objsubid:i provider:t label:t"),
+    ("pg_seclabel", "objoid:i classoid:i objsubid:4 provider:t label:t"),
     (
         "pg_seclabels",
-        "objoid:i classoid:i objsubid:i objtype:t objnamespace:i objname:t provider:t label:t",
+        "objoid:i classoid:i objsubid:4 objtype:t objnamespace:i objname:t provider:t label:t",
     ),
-    ("pg_shdepend", "dbid:i classid:i objid:i objsubid:i refclassid:i refobjid:i deptype:t"),
+    ("pg_shdepend", "dbid:i classid:i objid:i objsubid:4 refclassid:i refobjid:i deptype:t"),
     ("pg_shseclabel", "objoid:i classoid:i provider:t label:t"),
     (
         "pg_stat_user_indexes",
@@ -65,7 +65,7 @@ pub(super) const NOTHING: &[(&str, &str)] = &[
     ),
     (
         "pg_statistic_ext",
-        "oid:i stxrelid:i stxname:d stxnamespace:i stxowner:i stxkeys:k stxstattarget:i stxkind:a stxexprs:t",
+        "oid:i stxrelid:i stxname:d stxnamespace:i stxowner:i stxkeys:k stxstattarget:4 stxkind:a stxexprs:t",
     ),
     (
         "pg_statistic_ext_data",
@@ -77,7 +77,7 @@ pub(super) const NOTHING: &[(&str, &str)] = &[
     ),
     ("pg_transform", "oid:i trftype:i trflang:i trffromsql:i trftosql:i"),
     ("pg_ts_config", "oid:i cfgname:d cfgnamespace:i cfgowner:i cfgparser:i"),
-    ("pg_ts_config_map", "mapcfg:i maptokentype:i mapseqno:i mapdict:i"),
+    ("pg_ts_config_map", "mapcfg:i maptokentype:4 mapseqno:4 mapdict:i"),
     ("pg_ts_dict", "oid:i dictname:d dictnamespace:i dictowner:i dicttemplate:i dictinitoption:t"),
     (
         "pg_ts_parser",

@@ -10,9 +10,10 @@ pub const NODEWISE: i64 = 13_001;
 pub const OWNER: i64 = 10;
 /// The one database.
 pub const DATABASE: i64 = 5;
-/// How tables are kept, and how keys are found.
+/// How tables are kept, and how keys are found: what clients know as a tree, and as it is called when somebody says so.
 pub const COLUMNS: i64 = 2;
-pub const INVERTED: i64 = 403;
+pub const BTREE: i64 = 403;
+pub const INVERTED: i64 = 13_403;
 /// What functions are written in.
 pub const INTERNAL: i64 = 12;
 /// Orders of values have numbers from here on, by type.

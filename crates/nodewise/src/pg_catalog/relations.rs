@@ -54,15 +54,15 @@ const CLASS: [(&str, char); 29] = [
     ("relam", '#'),
     ("relfilenode", '#'),
     ("reltablespace", '#'),
-    ("relpages", 'i'),
+    ("relpages", '4'),
     ("reltuples", 'i'),
     ("reltoastrelid", '#'),
     ("relhasindex", 'b'),
     ("relisshared", 'b'),
     ("relpersistence", 'c'),
     ("relkind", 'c'),
-    ("relnatts", 'i'),
-    ("relchecks", 'i'),
+    ("relnatts", '2'),
+    ("relchecks", '2'),
     ("relhasrules", 'b'),
     ("relhastriggers", 'b'),
     ("relhassubclass", 'b'),
@@ -85,8 +85,9 @@ pub(super) fn classes(session: &Session) -> SqlResult<RecordBatch> {
         let schema = names::schema_of(&table.name);
         class(session, &mut view, &table.name, &Class { rules: Some(rules), ..own })?;
         for index in &rules.indexes {
-            let own = Class::of(index_oid(table.id, index), "i", index.columns.len());
-            let own = Class { owner: Some(&table.name), ..own };
+            let columns = index.columns.len() + index.included.len();
+            let own = Class::of(index_oid(table.id, index), "i", columns);
+            let own = Class { owner: Some(&table.name), inverted: index.inverted, ..own };
             class(session, &mut view, &names::joined(&schema, &index.name), &own)?;
         }
     }
@@ -168,6 +169,18 @@ pub(super) fn sequences_by_name(session: &Session) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
+/// The last numbers that sequences gave out, by their numbers, of those that may be read.
+pub(super) fn last_values(session: &Session) -> Vec<(i64, String)> {
+    let snapshot = session.snapshot();
+    let last = snapshot.sequences().filter_map(|it| {
+        let position = it.counter.lock().position;
+        let is_seen = position.is_called && session.reads_sequence(&it.name);
+        let number = oids::of_name("sequence", &it.name);
+        is_seen.then(|| (number, position.number.to_string()))
+    });
+    last.collect()
+}
+
 /// A relation of `pg_class`.
 struct Class<'a> {
     oid: i64,
@@ -180,12 +193,14 @@ struct Class<'a> {
     is_populated: bool,
     /// Of an index, the table whose owner has it.
     owner: Option<&'a str>,
+    /// Of an index, whether it was made USING inverted.
+    inverted: bool,
 }
 
 impl Class<'_> {
     fn of(oid: i64, kind: &'static str, columns: usize) -> Self {
         let (rows, rules, is_populated, owner) = (0, None, true, None);
-        Self { oid, kind, columns, rows, rules, is_populated, owner }
+        Self { oid, kind, columns, rows, rules, is_populated, owner, inverted: false }
     }
 }
 
@@ -200,7 +215,8 @@ fn class(
     let Class { oid, kind, columns, rows, rules, is_populated, .. } = *class;
     let method = match kind {
         "r" | "m" => oids::COLUMNS,
-        "i" => oids::INVERTED,
+        "i" if class.inverted => oids::INVERTED,
+        "i" => oids::BTREE,
         _ => 0,
     };
     let is_view = kind == "v";

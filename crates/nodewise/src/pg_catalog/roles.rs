@@ -40,7 +40,7 @@ pub(super) fn roles(session: &Session, with_verifiers: bool) -> SqlResult<Record
         ("rolcanlogin", 'b'),
         ("rolreplication", 'b'),
         ("rolbypassrls", 'b'),
-        ("rolconnlimit", 'i'),
+        ("rolconnlimit", '4'),
         ("rolpassword", 't'),
         ("rolvaliduntil", 't'),
         ("rolconfig", 'a'),

@@ -22,13 +22,12 @@ pub(crate) fn session_value(
         ("version", []) => text(&version()),
         ("current_schema", []) => {
             let path = session.search_path(&session.snapshot());
-            match path.creates_in() {
-                Some(schema) => named(schema),
-                None => (Value::Null, DataType::Name),
-            }
+            path.creates_in().map_or((Value::Null, DataType::Name), named)
         }
         ("current_database" | "current_catalog", []) => named(&session.client.database),
-        ("system_user", []) => text(&session.name_of_role(super::roles::role_called(session, name))),
+        ("system_user", []) => {
+            text(&session.name_of_role(super::roles::role_called(session, name)))
+        }
         ("current_user" | "user" | "current_role" | "session_user", []) => {
             named(&session.name_of_role(super::roles::role_called(session, name)))
         }
@@ -44,6 +43,12 @@ pub(crate) fn session_value(
                 false => all.retain(|it| !it.starts_with(names::TEMPORARY)),
             }
             return Some(names_as_array(&all));
+        }
+        ("pg_listening_channels", []) => {
+            let all = session.channels.heard();
+            let all: Vec<&str> = all.iter().map(String::as_str).collect();
+            let texts = DataType::Array(Element::Text);
+            return Some(names_as_array(&all).map(|it| (it.0, texts)));
         }
         ("pg_indexes_size", [_]) => (Value::Integer(0), DataType::BigInt),
         ("pg_database_size" | "pg_tablespace_size", [_]) => {
@@ -112,12 +117,16 @@ pub(crate) fn catalog_texts(
     let plain = |all: Vec<(i64, String)>| all.into_iter().map(|it| (it.0, None, it.1)).collect();
     Some(match function {
         "format_type" => relations::type_names(session),
-        "pg_get_constraintdef" => plain(constraints::constraint_definitions(session)),
+        "pg_get_constraintdef" => plain(constraints::constraint_definitions(session, false)),
+        "pg_get_constraintdef pretty" => plain(constraints::constraint_definitions(session, true)),
         "pg_get_viewdef" => plain(relations::view_definitions(session)),
         "pg_get_indexdef" => plain(indexes::index_definitions(session)),
+        "pg_get_indexdef columns" => indexes::column_definitions(session),
         "regclass" => plain(relations::names(session)),
         "regclass names" => plain(relations::all_names(session)),
         "regproc" => plain(super::functions::names(session)),
+        "regproc names" => plain(super::functions::known_names(session)),
+        "pg_sequence_last_value" => plain(relations::last_values(session)),
         "pg_table_size" => plain(relations::sizes(session)),
         "pg_get_function_result" => plain(super::functions::results(session)),
         "pg_get_function_arguments" => plain(super::made_functions::arguments(session, true)),

@@ -43,6 +43,7 @@ pub(super) fn access_methods() -> SqlResult<RecordBatch> {
     let columns = [("oid", '#'), ("amname", 'd'), ("amhandler", 't'), ("amtype", 'c')];
     let mut view = ViewBuilder::new(&columns);
     view.row([number(oids::COLUMNS), "columns".into(), "-".into(), "t".into()]);
+    view.row([number(oids::BTREE), "btree".into(), "-".into(), "i".into()]);
     view.row([number(oids::INVERTED), "inverted".into(), "-".into(), "i".into()]);
     view.finish()
 }
@@ -82,7 +83,7 @@ pub(super) fn collations() -> SqlResult<RecordBatch> {
         ("collowner", '#'),
         ("collprovider", 'c'),
         ("collisdeterministic", 'b'),
-        ("collencoding", 'i'),
+        ("collencoding", '4'),
         ("collcollate", 't'),
         ("collctype", 't'),
         ("colllocale", 't'),
@@ -122,11 +123,11 @@ pub(super) fn databases(session: &Session) -> SqlResult<RecordBatch> {
         ("oid", '#'),
         ("datname", 'd'),
         ("datdba", '#'),
-        ("encoding", 'i'),
+        ("encoding", '4'),
         ("datlocprovider", 'c'),
         ("datistemplate", 'b'),
         ("datallowconn", 'b'),
-        ("datconnlimit", 'i'),
+        ("datconnlimit", '4'),
         ("dattablespace", '#'),
         ("datcollate", 't'),
         ("datctype", 't'),

@@ -51,7 +51,7 @@ pub(super) const EMPTY: &[(&str, &[(&str, char)])] = &[
     ("pg_foreign_table", &[("ftrelid", '#'), ("ftserver", '#'), ("ftoptions", 'a')]),
     (
         "pg_inherits",
-        &[("inhrelid", '#'), ("inhparent", '#'), ("inhseqno", 'i'), ("inhdetachpending", 'b')],
+        &[("inhrelid", '#'), ("inhparent", '#'), ("inhseqno", '4'), ("inhdetachpending", 'b')],
     ),
     (
         "pg_range",
@@ -68,7 +68,7 @@ pub(super) const EMPTY: &[(&str, &[(&str, char)])] = &[
             ("tgparentid", '#'),
             ("tgconstraint", '#'),
             ("tgfoid", '#'),
-            ("tgtype", 'i'),
+            ("tgtype", '2'),
             ("tgargs", 't'),
         ],
     ),

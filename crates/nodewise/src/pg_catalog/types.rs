@@ -28,6 +28,27 @@ const fn pg_type(
     PgType { oid, name, length, category, functions, sql }
 }
 
+/// What reads, writes, receives and sends values of a type.
+const VERBS: [&str; 4] = ["in", "out", "recv", "send"];
+
+impl PgType {
+    /// The names of its functions, in the order of the verbs.
+    fn function_names(&self) -> [String; 4] {
+        VERBS.map(|verb| format!("{}{verb}", self.functions))
+    }
+}
+
+/// The names of the functions that types have for their values.
+pub(super) fn function_names() -> Vec<String> {
+    let own = TYPES.iter().flat_map(PgType::function_names);
+    let made = ["array", "enum", "domain", "record"];
+    let made = made.iter().flat_map(|of| VERBS.map(|verb| format!("{of}_{verb}")));
+    let mut all: Vec<String> = own.chain(made).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
 /// By number. Those that no value has are there for what the catalog says of itself.
 pub(super) const TYPES: &[PgType] = &[
     pg_type((16, "bool", 1), "B", "bool", "boolean"),
@@ -121,7 +142,7 @@ const COLUMNS: [(&str, char); 26] = [
     ("typname", 'd'),
     ("typnamespace", '#'),
     ("typowner", '#'),
-    ("typlen", 'i'),
+    ("typlen", '2'),
     ("typbyval", 'b'),
     ("typtype", 'c'),
     ("typcategory", 'c'),
@@ -138,8 +159,8 @@ const COLUMNS: [(&str, char); 26] = [
     ("typsend", 't'),
     ("typnotnull", 'b'),
     ("typbasetype", '#'),
-    ("typtypmod", 'i'),
-    ("typndims", 'i'),
+    ("typtypmod", '4'),
+    ("typndims", '4'),
     ("typcollation", '#'),
     ("typdefault", 't'),
     ("typacl", 'a'),
@@ -153,16 +174,7 @@ pub(super) fn types(session: &Session) -> SqlResult<RecordBatch> {
             it.name,
             "bool" | "text" | "float8" | "oid" | "timestamptz" | "interval" | "varbit" | "inet"
         );
-        // Their binary functions have an underscore before the verb in any case.
-        let base = it.functions.trim_end_matches('_');
-        let function = |verb: &str| match verb {
-            "in" | "out" => format!("{}{verb}", it.functions),
-            _ => format!("{base}{verb}"),
-        };
-        let binary = |verb: &str| match it.name {
-            _ if it.functions.ends_with('_') => format!("{base}_{verb}"),
-            _ => function(verb),
-        };
+        let [input, output, receive, send] = it.function_names();
         let collated = it.category == "S";
         view.row([
             number(it.oid),
@@ -184,10 +196,10 @@ pub(super) fn types(session: &Session) -> SqlResult<RecordBatch> {
                 _ => 0,
             }),
             number(crate::pg_types::array_of(it.oid as u32).into()),
-            function("in").into(),
-            function("out").into(),
-            binary("recv").into(),
-            binary("send").into(),
+            input.into(),
+            output.into(),
+            receive.into(),
+            send.into(),
             false.into(),
             number(0),
             number(-1),
@@ -246,11 +258,7 @@ fn domain_type(view: &mut ViewBuilder, it: &UserType, domain: &Domain) {
         "domain_in".into(),
         of.map_or_else(|| "array_out".to_owned(), |it| format!("{}out", it.functions)).into(),
         "domain_recv".into(),
-        of.map_or_else(
-            || "array_send".to_owned(),
-            |it| format!("{}send", it.functions.trim_end_matches('_')),
-        )
-        .into(),
+        of.map_or_else(|| "array_send".to_owned(), |it| format!("{}send", it.functions)).into(),
         domain.not_null.into(),
         number(base.into()),
         number(wire.modifier.into()),
@@ -390,7 +398,7 @@ pub(super) fn operator_classes() -> SqlResult<RecordBatch> {
     for it in TYPES {
         view.row([
             number(oids::CLASSES + it.oid),
-            number(oids::INVERTED),
+            number(oids::BTREE),
             format!("{}_ops", it.name).into(),
             number(oids::CATALOG),
             number(oids::OWNER),

@@ -1,7 +1,8 @@
 //! Rows of views as Arrow.
 
 use arrow_array::builder::{
-    BooleanBuilder, Float64Builder, Int64Builder, StringBuilder, TimestampMicrosecondBuilder,
+    BooleanBuilder, Float64Builder, Int16Builder, Int32Builder, Int64Builder, StringBuilder,
+    TimestampMicrosecondBuilder,
 };
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
@@ -21,6 +22,8 @@ pub(crate) struct ViewBuilder {
 enum Cells {
     Text(StringBuilder),
     Integer(Int64Builder),
+    Int(Int32Builder),
+    Small(Int16Builder),
     Boolean(BooleanBuilder),
     Float(Float64Builder),
     Moment(TimestampMicrosecondBuilder),
@@ -82,8 +85,13 @@ impl From<bool> for Cell {
     }
 }
 
+/// A number of a column of fewer bits; NULL of one that it does not hold.
+fn narrow<T: TryFrom<i64>>(value: Option<i64>) -> Option<T> {
+    value.and_then(|it| T::try_from(it).ok())
+}
+
 impl ViewBuilder {
-    /// Columns by name; `t` text, `d` `name`, `c` `"char"`, `i` integer, `#` number of the catalog, `b` Boolean, `f` float, `m` moment, arrays, as they are held, of `s` small integers, `n` integers,
+    /// Columns by name; `t` text, `d` `name`, `c` `"char"`, `i` BIGINT, `4` INTEGER, `2` SMALLINT, `#` number of the catalog, `b` Boolean, `f` float, `m` moment, arrays, as they are held, of `s` small integers, `n` integers,
     /// `l` numbers of the catalog, `a` texts and `e` names, vectors of `k` small integers and `o` numbers.
     pub(crate) fn new(columns: &[(&str, char)]) -> Self {
         let field = |&(name, kind): &(&str, char)| {
@@ -99,6 +107,8 @@ impl ViewBuilder {
                 'd' => return name_field(name),
                 '#' => return oid_field(name),
                 'i' => DataType::Int64,
+                '4' => DataType::Int32,
+                '2' => DataType::Int16,
                 'b' => DataType::Boolean,
                 'f' => DataType::Float64,
                 'm' => DataType::Timestamp(TimeUnit::Microsecond, Some(UTC.into())),
@@ -108,6 +118,8 @@ impl ViewBuilder {
         };
         let cells = |&(_, kind): &(&str, char)| match kind {
             'i' | '#' => Cells::Integer(Int64Builder::new()),
+            '4' => Cells::Int(Int32Builder::new()),
+            '2' => Cells::Small(Int16Builder::new()),
             'b' => Cells::Boolean(BooleanBuilder::new()),
             'f' => Cells::Float(Float64Builder::new()),
             'm' => Cells::Moment(TimestampMicrosecondBuilder::new().with_timezone(UTC)),
@@ -124,6 +136,8 @@ impl ViewBuilder {
             match (cells, cell) {
                 (Cells::Text(it), Cell::Text(text)) => it.append_option(text),
                 (Cells::Integer(it), Cell::Integer(value)) => it.append_option(value),
+                (Cells::Int(it), Cell::Integer(value)) => it.append_option(narrow(value)),
+                (Cells::Small(it), Cell::Integer(value)) => it.append_option(narrow(value)),
                 (Cells::Boolean(it), Cell::Boolean(value)) => it.append_value(value),
                 (Cells::Float(it), Cell::Float(value)) => it.append_value(value),
                 (Cells::Moment(it), Cell::Moment(value)) => it.append_option(value),
@@ -137,6 +151,8 @@ impl ViewBuilder {
             match it {
                 Cells::Text(mut it) => Arc::new(it.finish()),
                 Cells::Integer(mut it) => Arc::new(it.finish()),
+                Cells::Int(mut it) => Arc::new(it.finish()),
+                Cells::Small(mut it) => Arc::new(it.finish()),
                 Cells::Boolean(mut it) => Arc::new(it.finish()),
                 Cells::Float(mut it) => Arc::new(it.finish()),
                 Cells::Moment(mut it) => Arc::new(it.finish()),

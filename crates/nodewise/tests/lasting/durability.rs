@@ -601,6 +601,7 @@ fn indexes_on_expressions_and_deferred_keys_come_back() {
         &[
             "CREATE TABLE t (id INTEGER PRIMARY KEY DEFERRABLE INITIALLY DEFERRED, a TEXT, g BOOLEAN)",
             "CREATE UNIQUE INDEX t_a ON t (lower(a)) WHERE g",
+            "CREATE INDEX t_d ON t USING inverted (a DESC, id NULLS FIRST, g DESC NULLS LAST)",
             "INSERT INTO t VALUES (1, 'A', true), (2, 'a', false)",
             "BEGIN; UPDATE t SET id = 2 WHERE id = 1; UPDATE t SET id = 1 WHERE NOT g; COMMIT",
             // One that writes alone has each of its steps in the log.
@@ -619,7 +620,12 @@ fn indexes_on_expressions_and_deferred_keys_come_back() {
         run(&mut session, &["BEGIN; INSERT INTO t VALUES (2, 'c', true)"]);
         assert_eq!(refused(&mut session, "COMMIT"), "23505");
         let indexes = "SELECT index_name, columns FROM nodewise.indexes ORDER BY 1";
-        assert_eq!(rows(database, indexes), ["t_a|lower(a) WHERE (g)", "t_pkey|id"]);
+        let told = "a DESC, id NULLS FIRST, g DESC NULLS LAST";
+        let expected = ["t_a|lower(a) WHERE (g)", &*format!("t_d|{told}"), "t_pkey|id"];
+        assert_eq!(rows(database, indexes), expected);
+        let statement = "SELECT indexdef FROM pg_indexes WHERE indexname = 't_d'";
+        let expected = format!("CREATE INDEX t_d ON public.t USING inverted ({told})");
+        assert_eq!(rows(database, statement), [expected]);
     };
     check(&database);
     let again = reopened(&first);

@@ -108,6 +108,16 @@ fn too_little_memory_is_an_error_and_the_database_lives_on() {
 }
 
 #[test]
+fn what_an_index_is_of_is_no_part_of_a_refused_row() {
+    let database = database();
+    let mut session = database.session();
+    let table = "CREATE TABLE hx (a INTEGER, b TEXT, CHECK (a > 0)); CREATE INDEX ON hx (lower(b))";
+    session.execute(table).unwrap();
+    let detail = detail_of(&mut session, "INSERT INTO hx VALUES (-1, 'Q')");
+    assert_eq!(detail, "Failing row contains (-1, Q).");
+}
+
+#[test]
 fn who_breaks_a_rule_is_told_of_the_row_as_far_as_it_may_be_read() {
     let database = database();
     let mut session = database.session();

@@ -86,7 +86,7 @@ fn columns_keys_and_constraints_are_told() {
         FROM pg_catalog.pg_class c, pg_catalog.pg_class c2, pg_catalog.pg_index i
         WHERE c.oid = 'public.stock'::regclass AND c.oid = i.indrelid AND i.indexrelid = c2.oid
         ORDER BY i.indisprimary DESC, c2.relname";
-    let expected = ["stock_part|f|f|CREATE INDEX stock_part ON public.stock USING inverted (part)"];
+    let expected = ["stock_part|f|f|CREATE INDEX stock_part ON public.stock USING btree (part)"];
     assert_eq!(rows(&mut raw, indexes), expected);
     let references = "SELECT r.contype, r.confrelid::pg_catalog.regclass::text, pg_catalog.pg_get_constraintdef(r.oid, true)
         FROM pg_catalog.pg_constraint r WHERE r.conrelid = 'stock'::regclass AND r.contype = 'f'";

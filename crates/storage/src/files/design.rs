@@ -7,7 +7,7 @@ use types::numeric::interval_text::{Fields, Unit};
 use types::numeric::number::Limits;
 use types::{
     CheckRule, ColumnId, Deferral, DomainColumn, FieldsColumn, ForeignKey, Generated, Identity,
-    ReferentialAction, RowRules, SqlResult,
+    IndexOrder, ReferentialAction, RowRules, SqlResult,
 };
 
 use super::medium::damaged;
@@ -170,22 +170,30 @@ fn read_wish(
     Ok(Wish { target, placement, deferred: record.take_flag("deferred")? })
 }
 
+/// A key or an index; what few have is said of those alone.
+fn index_record(index: &TableIndex) -> Record {
+    let mut record = Record::default();
+    if !index.included.is_empty() {
+        record = record.words("included", columns_of(&index.included));
+    }
+    if !index.orders.is_empty() {
+        let orders = index.orders.iter().map(|it| u32::from(it.bits()));
+        record = record.words("orders", orders.collect());
+    }
+    if index.inverted {
+        record = record.number("inverted", index.inverted);
+    }
+    record
+        .text("name", &*index.name)
+        .words("columns", columns_of(&index.columns))
+        .text("kind", index.kind.name())
+        .number("nulls equal", index.nulls_equal)
+        .number("deferrable", index.deferral != Deferral::None)
+        .number("deferred", index.deferral == Deferral::Deferred)
+}
+
 /// Keys, indexes, defaults and checks.
 pub(super) fn rules_record(rules: &Rules) -> Record {
-    let index = |it: &TableIndex| {
-        let included = columns_of(&it.included);
-        let record = match included.is_empty() {
-            true => Record::default(),
-            false => Record::default().words("included", included),
-        };
-        record
-            .text("name", &*it.name)
-            .words("columns", columns_of(&it.columns))
-            .text("kind", it.kind.name())
-            .number("nulls equal", it.nulls_equal)
-            .number("deferrable", it.deferral != Deferral::None)
-            .number("deferred", it.deferral == Deferral::Deferred)
-    };
     let default = |(column, it): (usize, &Option<Arc<str>>)| {
         let sql = it.as_ref()?;
         Some(Record::default().count("column", column).text("sql", &**sql))
@@ -218,7 +226,7 @@ pub(super) fn rules_record(rules: &Rules) -> Record {
     let RowRules { defaults, checks, identities, generated: made, domains, fields: kept } =
         &*rules.rows;
     Record::default()
-        .list("indexes", rules.indexes.iter().map(index).collect())
+        .list("indexes", rules.indexes.iter().map(index_record).collect())
         .count("columns", defaults.len())
         .list("defaults", defaults.iter().enumerate().filter_map(default).collect())
         .list("checks", checks.iter().map(check).collect())
@@ -300,24 +308,37 @@ fn read_fields(record: &mut Record) -> SqlResult<Fields> {
     Ok(Fields { range, digits, number })
 }
 
+/// A key or an index of a table of so many columns; files of earlier versions do not say all of it.
+fn read_index(record: &mut Record, columns: usize) -> SqlResult<TableIndex> {
+    let name = record.take_text("name")?.into();
+    let ids = ids_of(record.take_words("columns")?, columns)?;
+    let kind = record.take_text("kind")?;
+    let kinds =
+        [IndexKind::PrimaryKey, IndexKind::UniqueKey, IndexKind::UniqueIndex, IndexKind::Index];
+    let found = kinds.into_iter().find(|it| it.name() == kind);
+    let kind = found.ok_or_else(|| damaged(format!("\"{kind}\" is no kind of index")))?;
+    let nulls_equal = record.take_flag_if_there("nulls equal")?;
+    let included = match record.has("included") {
+        true => ids_of(record.take_words("included")?, columns)?,
+        false => Vec::new(),
+    };
+    let order = |word: u32| {
+        let found = u8::try_from(word).ok().and_then(IndexOrder::of_bits);
+        found.ok_or_else(|| damaged(format!("{word} is no order of an index")))
+    };
+    let orders: Vec<IndexOrder> = match record.has("orders") {
+        true => record.take_words("orders")?.into_iter().map(order).collect::<SqlResult<_>>()?,
+        false => Vec::new(),
+    };
+    let inverted = record.take_flag_if_there("inverted")?;
+    let deferral = read_deferral(record)?;
+    let columns = ids;
+    Ok(TableIndex { name, columns, kind, deferral, nulls_equal, included, orders, inverted })
+}
+
 /// The rules of a record, for a table of so many columns.
 pub(super) fn read_rules(record: &mut Record, columns: usize) -> SqlResult<Rules> {
-    let indexes = record.take_each("indexes", |it| {
-        let name = it.take_text("name")?.into();
-        let ids = ids_of(it.take_words("columns")?, columns)?;
-        let kind = it.take_text("kind")?;
-        let kinds =
-            [IndexKind::PrimaryKey, IndexKind::UniqueKey, IndexKind::UniqueIndex, IndexKind::Index];
-        let found = kinds.into_iter().find(|it| it.name() == kind);
-        let kind = found.ok_or_else(|| damaged(format!("\"{kind}\" is no kind of index")))?;
-        let nulls_equal = it.take_flag_if_there("nulls equal")?;
-        let included = match it.has("included") {
-            true => ids_of(it.take_words("included")?, columns)?,
-            false => Vec::new(),
-        };
-        let deferral = read_deferral(it)?;
-        Ok(TableIndex { name, columns: ids, kind, deferral, nulls_equal, included })
-    })?;
+    let indexes = record.take_each("indexes", |it| read_index(it, columns))?;
     // None where nothing was ever asked, else one for each column.
     let known: usize = record.take_number("columns")?;
     if known > columns {
