@@ -111,6 +111,11 @@ fn deep_statements_are_answered_or_refused() {
         nest("abs(", ")", 50_000),
         nest("CASE WHEN true THEN ", " END", 50_000),
         nest("NOT ", "", 50_000),
+        format!(
+            "SELECT 1 FROM {}(SELECT 1) AS t CROSS JOIN (SELECT 2) AS u{};",
+            "(".repeat(990),
+            ")".repeat(990)
+        ),
     ] {
         let output = script(&sql, None).unwrap();
         let start: String = sql.chars().take(40).collect();

@@ -23,7 +23,7 @@ class TypeGroup:
         return f"nodewise.{self._name}"
 
 
-STRING = TypeGroup("STRING", "TEXT", "VARCHAR", "CHAR", "BPCHAR", "CHARACTER", "UUID")
+STRING = TypeGroup("STRING", "TEXT", "VARCHAR", "CHAR", "BPCHAR", "CHARACTER", "NAME", "UUID")
 BINARY = TypeGroup("BINARY", "BYTEA")
 NUMBER = TypeGroup(
     "NUMBER", "BOOLEAN", "SMALLINT", "INTEGER", "BIGINT", "REAL", "DOUBLE", "DOUBLE PRECISION", "DECIMAL", "NUMERIC"

@@ -31,6 +31,7 @@ _TYPES: dict[str, Any] = {
     "CHAR": types.CHAR,
     "VARCHAR": types.VARCHAR,
     "TEXT": types.TEXT,
+    "NAME": types.TEXT,
 }
 
 

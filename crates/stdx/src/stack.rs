@@ -16,7 +16,7 @@ pub const FREE_LEVELS: usize = 40;
 pub const LEVELS_MAX: usize = 20_000;
 
 /// Stack that the dearest walk takes for a level, with some to spare: without optimisation a frame keeps every temporary.
-const LEVEL_BYTES: usize = if cfg!(debug_assertions) { 48 << 10 } else { 12 << 10 };
+const LEVEL_BYTES: usize = if cfg!(debug_assertions) { 64 << 10 } else { 12 << 10 };
 
 /// Runs `walk` with room for a recursion of `levels` levels, at most [`LEVELS_MAX`].
 pub fn with_levels<R>(levels: usize, walk: impl FnOnce() -> R) -> R {
