@@ -24,7 +24,10 @@ use crate::scan::streamed::StreamSource;
 use crate::sort::{CompiledSortKey, FIRSTS_MAX, GroupLimitSink, SortSink, firsts_of};
 use crate::states::States;
 use crate::team::QueryTeam;
-use crate::{Layout, Operator, PartMap, QueryContext, Sink, Source, State, window};
+use crate::{
+    Kept, Layout, Operator, PartMap, PipelineReport, QueryContext, Rows, Sink, Source, State,
+    check, check_memory, window,
+};
 
 /// A pipeline ready to run.
 pub struct Lowered {
@@ -34,6 +37,51 @@ pub struct Lowered {
     pub operators: Vec<Box<dyn Operator>>,
     /// Where they end.
     pub sink: Box<dyn Sink>,
+}
+
+/// Rows of constants up to which they are few: they cost less than a pipeline that hands them on.
+const FEW_CONSTANTS: usize = 64;
+
+/// The rows of a plan that is a few rows of constants and nothing else, as of INSERT .. VALUES; they are there without a
+/// pipeline that runs. `None` for all other plans, and where the steps of pipelines are measured.
+pub(crate) fn few_constants(
+    plan: &plan::Plan,
+    context: &QueryContext,
+) -> SqlResult<Option<(Rows, PipelineReport)>> {
+    let [pipeline] = &plan.pipelines[..] else { return Ok(None) };
+    let (PlanSource::Values { types, rows }, [], PlanSink::Result) =
+        (&pipeline.source, &pipeline.operators[..], &pipeline.sink)
+    else {
+        return Ok(None);
+    };
+    if rows.len() > FEW_CONSTANTS || context.profile {
+        return Ok(None);
+    }
+    check(&context.control.cancel)?;
+    let (layout, batches) = {
+        let _entered = context.workspace.enter(None);
+        constant_rows(types, rows, &states_of(pipeline, &[], context))?
+    };
+    check_memory(context.workspace.account())?;
+    let batches = batches.into_iter().map(Kept::Here).collect();
+    let made = Rows { layout, batches, ordered: true, homes: Vec::new(), parts: None };
+    let report = PipelineReport { rows: rows.len() as u64, ..PipelineReport::default() };
+    Ok(Some((made, report)))
+}
+
+/// What is known of a plan when one of its pipelines is lowered.
+fn states_of<'a>(
+    pipeline: &Pipeline,
+    states: &'a [Option<State>],
+    context: &'a QueryContext,
+) -> States<'a> {
+    States {
+        states,
+        sequences: Some(&context.sequences),
+        cancel: context.control.cancel.clone(),
+        zone: context.zone.clone(),
+        expected_rows: rows_before_operators(pipeline),
+    }
 }
 
 /// What is known of all pipelines of a plan together.
@@ -79,13 +127,7 @@ pub fn lower(
     context: &QueryContext,
     workspace: &Arc<Workspace>,
 ) -> SqlResult<Lowered> {
-    let mut states = States {
-        states,
-        sequences: Some(&context.sequences),
-        cancel: context.control.cancel.clone(),
-        zone: context.zone.clone(),
-        expected_rows: rows_before_operators(pipeline),
-    };
+    let mut states = states_of(pipeline, states, context);
     let slots = context.scheduler.slots();
     if let (PlanSource::Scan(scan), [], PlanSink::HashBuild(build)) =
         (&pipeline.source, pipeline.operators.as_slice(), &pipeline.sink)
@@ -114,7 +156,7 @@ pub fn lower(
     }
     let having = reader.and_then(|it| asked_first(it, pipeline.id));
     let parts = parts.filter(|_| together.co_location.is_in_parts(pipeline.id));
-    let kept = Kept {
+    let kept = Keeping {
         ordered,
         spills: together.spilling.may_spill(pipeline.id),
         parts,
@@ -268,7 +310,7 @@ fn lower_operator(
 }
 
 /// How what a sink keeps is kept.
-struct Kept {
+struct Keeping {
     /// Whether the order of the rows means something.
     ordered: bool,
     /// Whether a hash table may go to files.
@@ -284,7 +326,7 @@ struct Kept {
 fn lower_sink(
     pipeline: &Pipeline,
     layout: Layout,
-    Kept { ordered, spills, parts, exchange, workers }: Kept,
+    Keeping { ordered, spills, parts, exchange, workers }: Keeping,
     having: Option<&Expr>,
     states: &States<'_>,
     slots: usize,

@@ -274,7 +274,7 @@ mod tests {
         }
         match sink.finish(&Nobody).unwrap() {
             State::Rows(rows) => rows,
-            State::Table(_) => unreachable!("a materialised state is rows"),
+            _ => unreachable!("a materialised state is rows"),
         }
     }
 

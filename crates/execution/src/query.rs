@@ -9,6 +9,8 @@ use stdx::sync::Arc;
 use types::{SqlError, SqlResult};
 
 use crate::driver::{Done, PipelineQueue, PipelineStream, run_together};
+use crate::lower::few_constants;
+use crate::states::is_of_rows;
 use crate::{Kept, PipelineReport, QueryContext, Rows, State};
 
 /// A finished query.
@@ -119,11 +121,27 @@ impl Running {
     fn begin(plan: &Plan, context: &QueryContext) -> SqlResult<Self> {
         let count = plan.pipelines.len();
         context.control.begin(count);
+        if let Some((rows, report)) = few_constants(plan, context)? {
+            context.control.finished();
+            let workspace = context.workspace.clone();
+            let last = Last::Made(MadeRows::new(Arc::new(rows)));
+            return Ok(Self { reports: vec![Some(report)], left: Vec::new(), last, workspace });
+        }
         let mut states: Vec<Option<State>> = vec![None; count];
         let mut reports: Vec<Option<PipelineReport>> = vec![None; count];
         let mut workspaces: Vec<Option<Arc<Workspace>>> = vec![None; count];
         let mut queue = PipelineQueue::new(plan, context);
-        while let Some(mut pipelines) = queue.next(&states)? {
+        loop {
+            let mut pipelines = match queue.next(&states) {
+                Ok(Some(pipelines)) => pipelines,
+                Ok(None) => break,
+                Err((index, error)) => {
+                    states[index] = Some(failed(&queue, index, error)?);
+                    reports[index] = Some(PipelineReport::default());
+                    context.control.finished();
+                    continue;
+                }
+            };
             let ends = |it: usize| it + 1 == count && plan.pipelines[it].sink == Sink::Result;
             if pipelines.len() == 1 && ends(pipelines[0].index()) {
                 let ready = pipelines.remove(0);
@@ -139,7 +157,11 @@ impl Running {
                 let left = left.collect();
                 return Ok(Self { reports, left, last: Last::Stream(Box::new(stream)), workspace });
             }
-            for Done { index, state, report, workspace } in run_together(pipelines, context)? {
+            for Done { index, outcome, workspace } in run_together(pipelines, context)? {
+                let (state, report) = match outcome {
+                    Ok(done) => done,
+                    Err(error) => (failed(&queue, index, error)?, PipelineReport::default()),
+                };
                 reports[index] = Some(report);
                 states[index] = Some(state);
                 workspaces[index] = Some(workspace);
@@ -158,8 +180,8 @@ impl Running {
             Some(State::Rows(all)) => {
                 let workspace = workspaces.pop().flatten();
                 let workspace = workspace.unwrap_or_else(|| context.workspace.clone());
-                let rows = MadeRows { all, left: VecDeque::new(), is_begun: false };
-                Ok(Self { reports, left: Vec::new(), last: Last::Made(rows), workspace })
+                let last = Last::Made(MadeRows::new(all));
+                Ok(Self { reports, left: Vec::new(), last, workspace })
             }
             _ => Err(SqlError::internal("the plan does not end in a result")),
         }
@@ -208,10 +230,23 @@ impl Drop for Running {
     }
 }
 
+/// What a pipeline leaves that has failed, if nobody may ever ask for it; else the error ends the statement.
+fn failed(queue: &PipelineQueue<'_>, index: usize, error: SqlError) -> SqlResult<State> {
+    match is_of_rows(&error) && queue.is_asked_for_as_value(index) {
+        true => Ok(State::Failed(Arc::new(error))),
+        false => Err(error),
+    }
+}
+
 /// Batches of rows that are there which are handed on at a time, at most.
 const BATCHES_AT_ONCE: usize = 64;
 
 impl MadeRows {
+    /// None was taken.
+    fn new(all: Arc<Rows>) -> Self {
+        Self { all, left: VecDeque::new(), is_begun: false }
+    }
+
     fn next(&mut self, wanted: Option<u64>) -> SqlResult<Option<Arc<Rows>>> {
         let Some(wanted) = wanted else {
             let is_first = !std::mem::replace(&mut self.is_begun, true);

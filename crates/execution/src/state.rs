@@ -2,7 +2,7 @@
 
 use stdx::sync::Arc;
 
-use types::SqlResult;
+use types::{SqlError, SqlResult};
 
 use crate::join::BuildSide;
 use crate::value::convert;
@@ -15,6 +15,9 @@ pub enum State {
     Table(Arc<BuildSide>),
     /// Rows: groups, sorted rows, materialised rows, the result.
     Rows(Arc<Rows>),
+    /// None: its rows have failed, and who reads them fails by the same. A value that a subquery would give is only raised
+    /// where it is asked for, as CASE and COALESCE guard what they do not reach.
+    Failed(Arc<SqlError>),
 }
 
 /// Materialised rows.

@@ -52,17 +52,18 @@ impl<'a> States<'a> {
 
 impl States<'_> {
     fn get(&self, id: PipelineId) -> SqlResult<&State> {
-        self.states
-            .get(id.index())
-            .and_then(Option::as_ref)
-            .ok_or_else(|| SqlError::internal(format!("pipeline {id} is read before it is done")))
+        match self.states.get(id.index()).and_then(Option::as_ref) {
+            Some(State::Failed(error)) => Err(SqlError::clone(error)),
+            Some(state) => Ok(state),
+            None => Err(SqlError::internal(format!("pipeline {id} is read before it is done"))),
+        }
     }
 
     /// The rows that a pipeline left.
     pub fn rows(&self, id: PipelineId) -> SqlResult<&Arc<Rows>> {
         match self.get(id)? {
             State::Rows(rows) => Ok(rows),
-            State::Table(_) => Err(SqlError::internal(format!("pipeline {id} left no rows"))),
+            _ => Err(SqlError::internal(format!("pipeline {id} left no rows"))),
         }
     }
 
@@ -70,14 +71,14 @@ impl States<'_> {
     pub fn table(&self, id: PipelineId) -> SqlResult<&Arc<BuildSide>> {
         match self.get(id)? {
             State::Table(table) => Ok(table),
-            State::Rows(_) => Err(SqlError::internal(format!("pipeline {id} built no table"))),
+            _ => Err(SqlError::internal(format!("pipeline {id} built no table"))),
         }
     }
 
-    /// The only value of a scalar subquery, `None` where it has several: whoever asks for that raises it.
+    /// The only value of a scalar subquery, `None` where there is none to be had: whoever asks for that raises why.
     pub fn known_scalar(&self, id: PipelineId) -> SqlResult<Option<Value>> {
         match self.scalar(id) {
-            Err(error) if error.state == SqlState::CARDINALITY_VIOLATION => Ok(None),
+            Err(error) if is_of_rows(&error) => Ok(None),
             other => other.map(Some),
         }
     }
@@ -92,11 +93,19 @@ impl States<'_> {
                 let batch = batch.expect("invariant: one row is in one batch").batch()?;
                 Ok(batch.columns[0].value(&rows.layout[0], 0))
             }
-            count => Err(SqlError::new(
+            _ => Err(SqlError::new(
                 SqlState::CARDINALITY_VIOLATION,
-                format!("a subquery used as a value returned {count} rows instead of one"),
+                "more than one row returned by a subquery used as an expression",
             )
             .with_hint("add LIMIT 1, an aggregate, or a condition that leaves one row")),
         }
     }
+}
+
+/// Whether an error is one of the values of rows, which only those who ask for the rows have; others end the statement.
+pub(crate) fn is_of_rows(error: &SqlError) -> bool {
+    const CARDINALITY: &str = "21";
+    const DATA: &str = "22";
+    const INTEGRITY: &str = "23";
+    [CARDINALITY, DATA, INTEGRITY].iter().any(|it| error.state.0.starts_with(it))
 }

@@ -336,6 +336,13 @@ impl Pipeline {
 
     /// The pipelines whose states it reads.
     pub fn inputs(&self) -> Vec<PipelineId> {
+        let mut inputs = self.rows_read();
+        self.expressions().into_iter().for_each(|it| it.collect_scalars(&mut inputs));
+        inputs
+    }
+
+    /// The pipelines whose rows or tables it reads: all of its inputs but those of which an expression asks a value.
+    pub fn rows_read(&self) -> Vec<PipelineId> {
         let mut inputs = Vec::new();
         match &self.source {
             Source::Scan(scan) => inputs.extend(scan.transfers.iter().map(|it| it.build)),
@@ -348,7 +355,6 @@ impl Pipeline {
             Operator::Fetch(fetch) => Some(fetch.build),
             Operator::Filter(_) | Operator::Project(_) | Operator::Repeat { .. } => None,
         }));
-        self.expressions().into_iter().for_each(|it| it.collect_scalars(&mut inputs));
         inputs
     }
 }

@@ -90,10 +90,11 @@ impl Table {
             let new = self.rewritten(gone, batches, context)?;
             return Ok(self.identified(new, gone, &dealt));
         }
-        let left = self.without(gone);
-        match ids.is_empty() {
-            true => Ok(left),
-            false => left.with_deltas(batches, ids, are_checked, context),
+        let (went, came) = (!gone.is_empty(), !ids.is_empty());
+        match (went, came) {
+            (_, false) => Ok(self.without(gone)),
+            (false, true) => self.with_deltas(batches, ids, are_checked, context),
+            (true, true) => self.without(gone).with_deltas(batches, ids, are_checked, context),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The pipelines of a plan in the order in which they run, some of them together.
 
 use plan::{Pipeline, PipelineId, Plan, Source as PlanSource};
-use types::SqlResult;
+use types::{SqlError, SqlResult};
 
 use super::ready::ReadyPipeline;
 use crate::lower::Together;
@@ -43,10 +43,15 @@ impl<'a> PipelineQueue<'a> {
         Self { plan, context, inputs, readers, begun: vec![false; count], together, prepared }
     }
 
-    /// The next pipelines to run, together; `None` when all have run. Those before must be done.
-    pub fn next(&mut self, states: &[Option<State>]) -> SqlResult<Option<Vec<ReadyPipeline>>> {
+    /// The next pipelines to run, together; `None` when all have run. Those before must be done. Of one that cannot be run, its
+    /// number and why.
+    pub fn next(
+        &mut self,
+        states: &[Option<State>],
+    ) -> Result<Option<Vec<ReadyPipeline>>, (usize, SqlError)> {
         let Some(first) = self.begun.iter().position(|it| !it) else { return Ok(None) };
-        let mut together = vec![self.take(first, states)?];
+        self.begun[first] = true;
+        let mut together = vec![self.take(first, states).map_err(|error| (first, error))?];
         let workers = self.context.scheduler.workers() as u64;
         let enough = if workers > 1 { MORSELS_PER_WORKER_MIN * workers } else { 0 };
         let mut morsels = together[0].morsels;
@@ -54,8 +59,10 @@ impl<'a> PipelineQueue<'a> {
             if morsels >= enough {
                 break;
             }
-            if self.may_go_ahead(index, states) {
-                let ready = self.take(index, states)?;
+            // One that cannot be run is told of when it is its turn.
+            if self.may_go_ahead(index, states)
+                && let Ok(ready) = self.take(index, states)
+            {
                 if ready.morsels < enough {
                     morsels += ready.morsels;
                     together.push(ready);
@@ -66,6 +73,20 @@ impl<'a> PipelineQueue<'a> {
         }
         together.iter().for_each(|it| self.begun[it.index] = true);
         Ok(Some(together))
+    }
+
+    /// Whether only expressions ask, perhaps, for what a pipeline would have left: for the value that comes of it, of a subquery.
+    /// So it is where nobody reads it at all.
+    pub fn is_asked_for_as_value(&self, index: usize) -> bool {
+        let count = self.readers.len();
+        let mut as_value = vec![false; count];
+        for index in (index..count.saturating_sub(1)).rev() {
+            let id = PipelineId(index as u32);
+            as_value[index] = self.readers[index].iter().all(|reader| {
+                as_value[*reader] || !self.plan.pipelines[*reader].rows_read().contains(&id)
+            });
+        }
+        as_value[index]
     }
 
     /// Whether nobody will read the state of a pipeline any more.

@@ -21,9 +21,8 @@ use crate::{PipelineReport, QueryContext, Source, State};
 pub(crate) struct Done {
     /// Its number in the plan.
     pub index: usize,
-    /// What it leaves.
-    pub state: State,
-    pub report: PipelineReport,
+    /// What it leaves, and what it did.
+    pub outcome: SqlResult<(State, PipelineReport)>,
     /// The memory that what it leaves is in.
     pub workspace: Arc<Workspace>,
 }
@@ -43,8 +42,8 @@ pub(crate) fn run_together(
     let reports = run_scoped(&context.scheduler, control, jobs.collect());
     let mut done = Vec::with_capacity(pipelines.len());
     for (((ready, job), body), ahead) in pipelines.iter().zip(reports).zip(bodies).zip(ahead) {
-        let (state, report) = finished(ready, (job, body), &ahead, true, context)?;
-        done.push(Done { index: ready.index, state, report, workspace: ready.workspace.clone() });
+        let outcome = finished(ready, (job, body), &ahead, true, context);
+        done.push(Done { index: ready.index, outcome, workspace: ready.workspace.clone() });
     }
     // What is given back is taken off those who took it.
     for ready in pipelines {

@@ -1,7 +1,7 @@
 //! From an expression of the plan to nodes: types and ways of holding values are decided here, once.
 
 use plan::{BinaryOperator, Expr, ExprKind, Function, UnaryOperator};
-use types::{DataType, SqlError, SqlResult, SqlState, Value};
+use types::{DataType, SqlError, SqlResult, Value};
 
 use super::entries::Coded;
 use super::node::Node;
@@ -11,6 +11,7 @@ use super::{
     list, logic, text, try_cast,
 };
 use crate::Layout;
+use crate::states::is_of_rows;
 
 /// What an expression is compiled against.
 pub(super) struct Compiler<'a> {
@@ -79,9 +80,7 @@ impl Compiler<'_> {
             ExprKind::Scalar(pipeline) => match self.outside.scalar(*pipeline) {
                 Ok(value) => literal(&value, data_type)?,
                 // Whoever asks for the value raises it; there may be no such row.
-                Err(error) if error.state == SqlState::CARDINALITY_VIOLATION => {
-                    function::function(Function::RaiseCardinality, Vec::new(), data_type, None)
-                }
+                Err(error) if is_of_rows(&error) => function::raised(error, data_type),
                 Err(error) => return Err(error),
             },
             ExprKind::Binary { operator, left, right } => {

@@ -1,12 +1,13 @@
 //! Scalar functions, on Arrow arrays.
 
+use arrow_array::new_null_array;
 use functions::{Sequences, Volatility};
 use plan::Function;
 use stdx::sync::Arc;
-use types::{DataType, SqlResult};
+use types::{DataType, SqlError, SqlResult};
 
 use super::node::{Facts, Kernel, Node};
-use crate::arrow::{from_arrow, to_arrow};
+use crate::arrow::{arrow_type, from_arrow, to_arrow};
 use crate::{Batch, ColumnShape, Vector};
 
 #[derive(Debug)]
@@ -32,6 +33,30 @@ pub(super) fn function(
     let shape = ColumnShape::computed(data_type, true);
     facts.nullable = true;
     Node::new(shape.clone(), facts, Call { function, arguments, shape, sequences })
+}
+
+/// A value that cannot be had, and why.
+#[derive(Debug)]
+struct Raised {
+    error: SqlError,
+    shape: ColumnShape,
+}
+
+/// What fails for each row that asks for it.
+pub(super) fn raised(error: SqlError, data_type: DataType) -> Node {
+    let shape = ColumnShape::computed(data_type, true);
+    let mut facts = Facts::of(&[]).or_fallible(true);
+    facts.nullable = true;
+    Node::new(shape.clone(), facts, Raised { error, shape })
+}
+
+impl Kernel for Raised {
+    fn evaluate(&self, batch: &Batch) -> SqlResult<Vector> {
+        match batch.rows {
+            0 => from_arrow(&new_null_array(&arrow_type(self.shape.data_type), 0), &self.shape),
+            _ => Err(self.error.clone()),
+        }
+    }
 }
 
 impl Kernel for Call {

@@ -76,7 +76,7 @@ impl Query {
         }
         match sink.finish(&Serial(slots))? {
             State::Rows(rows) => Ok(rows),
-            State::Table(_) => panic!("a grouping leaves rows"),
+            _ => panic!("a grouping leaves rows"),
         }
     }
 }
