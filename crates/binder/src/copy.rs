@@ -5,7 +5,8 @@ use types::SqlResult;
 
 use crate::copy_options::CopyWords;
 use crate::fragments::read;
-use crate::statement::{CopyPlace, ParsedQuery, Statement};
+use crate::parsed_query::ParsedQuery;
+use crate::statement::{CopyPlace, Statement};
 use crate::syntax::{ident, name, unsupported};
 
 /// The statement that a COPY is.

@@ -4,8 +4,9 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::cursor::Cursor;
+use crate::parsed_query::ParsedQuery;
 use crate::session_statement::CursorStep;
-use crate::statement::{CursorStatement, ParsedQuery, Statement};
+use crate::statement::{CursorStatement, Statement};
 use crate::syntax::unsupported;
 
 /// A statement about a cursor, as far as it is read here.

@@ -4,7 +4,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::cursor::Cursor;
-use crate::statement::ParsedQuery;
+use crate::parsed_query::ParsedQuery;
 use crate::syntax::unsupported;
 
 /// How the queries within a definition are read.

@@ -7,7 +7,8 @@ use sqlparser::tokenizer::{Token, Tokenizer};
 use types::{CatalogView, SqlResult};
 
 use crate::dialect::Postgres;
-use crate::statement::{ParsedQuery, Statement};
+use crate::parsed_query::ParsedQuery;
+use crate::statement::Statement;
 use crate::syntax::ident;
 use crate::{view_text, walk};
 

@@ -3,7 +3,8 @@
 use sqlparser::ast::{SetExpr, TableFactor};
 use types::{SqlError, SqlResult};
 
-use crate::statement::{ParsedQuery, Statement};
+use crate::parsed_query::ParsedQuery;
+use crate::statement::Statement;
 
 /// A query that gives each row of another one as JSON, in its one column.
 ///

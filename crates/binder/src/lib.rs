@@ -75,6 +75,7 @@ mod own_names;
 pub mod parameters;
 mod parenthesised;
 pub mod parse;
+mod parsed_query;
 mod percentile_lists;
 mod pivot_words;
 pub mod pivots;
@@ -134,6 +135,7 @@ pub use kept_text::{KeptText, with_types_found};
 pub use levels::{kept_levels, note_kept};
 pub use like_words::{Including, LikeClause};
 pub use normalized::{READ_MAX, normalized};
+pub use parsed_query::{ParsedQuery, Step};
 pub use role_statement::{
     MembershipOptions, NamedRole, Owned, RightsOn, RoleOptions, RoleStatement,
 };
@@ -142,8 +144,7 @@ pub use session_statement::{ChannelStatement, CursorStep};
 pub use similar::{SimilarText, similar};
 pub use statement::{
     Arguments, Commented, CopyPlace, CursorStatement, Discarded, DroppedMacro, ExplainFormat,
-    FunctionChange, Isolation, ParsedQuery, Statement, Step, TransactionModes,
-    TransactionStatement, TypeBody,
+    FunctionChange, Isolation, Statement, TransactionModes, TransactionStatement, TypeBody,
 };
 pub use steps::names_of_columns as names_of_step;
 pub use syntax::quoted_name;

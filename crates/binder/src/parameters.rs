@@ -7,7 +7,8 @@ use crate::walk::{self, Editor};
 use sqlparser::ast;
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
-use crate::statement::{Arguments, CursorStatement, ParsedQuery, Statement};
+use crate::parsed_query::ParsedQuery;
+use crate::statement::{Arguments, CursorStatement, Statement};
 
 /// The number of a parameter, counted from 0.
 pub fn number(id: &str) -> SqlResult<usize> {
@@ -49,11 +50,12 @@ fn count_in(query: &ParsedQuery) -> SqlResult<usize> {
     wrong.map_or(Ok(most), Err)
 }
 
-/// The query of a statement that may be prepared.
+/// The query of a statement that may be prepared or explained.
 pub fn query_of(statement: &Statement) -> Option<&ParsedQuery> {
     match statement {
         Statement::Query { query }
         | Statement::Change { query }
+        | Statement::Explain { query, .. }
         | Statement::Cursor(CursorStatement::Declare { query, .. }) => Some(query),
         Statement::InSteps { last, .. } => query_of(last),
         _ => None,

@@ -15,8 +15,9 @@ use crate::design::DesignClause;
 use crate::fragments::read;
 use crate::levels::{self, levels, names_are_sound, tables_are_sound};
 use crate::numa::{self, Recognised};
+use crate::parsed_query::ParsedQuery;
 use crate::row_changes::{changing, locking};
-use crate::statement::{ExplainFormat, ParsedQuery, Statement};
+use crate::statement::{ExplainFormat, Statement};
 use crate::syntax::{
     NESTED_MAX, bare_query, dotted, ident, name, syntax, too_deep, unknown, unsupported,
 };
@@ -570,7 +571,8 @@ fn prepare(
 ) -> SqlResult<Statement> {
     let types = types.iter().map(data_type).collect::<SqlResult<_>>()?;
     let statement = self::statement(statement)?;
-    if parameters::query_of(&statement).is_none() {
+    let is_explain = matches!(statement, Statement::Explain { .. });
+    if is_explain || parameters::query_of(&statement).is_none() {
         return Err(SqlError::new(
             SqlState::SYNTAX,
             "PREPARE takes a query, an INSERT, an UPDATE or a DELETE",
@@ -622,24 +624,27 @@ fn explain(
             .with_hint("the formats are text, json and svg"));
         }
     };
-    match inner {
-        ast::Statement::Query(query) => match whole(query)? {
-            Statement::Change { query } if !analyze => {
-                Ok(Statement::Explain { analyze, format, query })
-            }
-            Statement::Query { query } => Ok(Statement::Explain { analyze, format, query }),
-            Statement::InSteps { .. } => Err(unsupported("EXPLAIN of a statement in steps")),
-            _ => Err(unsupported("EXPLAIN ANALYZE of a statement that changes rows")),
-        },
+    let explained = match inner {
+        ast::Statement::Query(query) => whole(query)?,
         it @ (ast::Statement::Insert(_)
         | ast::Statement::Update(_)
         | ast::Statement::Delete(_)
-        | ast::Statement::Merge(_)) => match change(it)? {
-            Statement::Change { query } if !analyze => {
-                Ok(Statement::Explain { analyze, format, query })
-            }
-            _ => Err(unsupported("EXPLAIN ANALYZE of a statement that changes rows")),
-        },
+        | ast::Statement::Merge(_)) => change(it)?,
+        it @ (ast::Statement::Execute { .. } | ast::Statement::CreateTable(_)) => statement(it)?,
+        _ => return Err(unsupported("EXPLAIN of anything but a query")),
+    };
+    match explained {
+        Statement::Query { query } | Statement::Change { query } => {
+            Ok(Statement::Explain { analyze, format, query })
+        }
+        Statement::CreateTableAs { query, .. } if !analyze => {
+            Ok(Statement::Explain { analyze, format, query })
+        }
+        Statement::Execute { name, arguments } => {
+            Ok(Statement::ExplainPrepared { analyze, format, name, arguments })
+        }
+        Statement::InSteps { .. } => Err(unsupported("EXPLAIN of a statement in steps")),
+        Statement::CreateTableAs { .. } => Err(unsupported("EXPLAIN ANALYZE of CREATE TABLE AS")),
         _ => Err(unsupported("EXPLAIN of anything but a query")),
     }
 }

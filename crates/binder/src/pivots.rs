@@ -15,7 +15,8 @@ use types::{SqlError, SqlResult};
 
 use crate::fragments::read;
 use crate::own_names::{PIVOT_OPEN, PIVOT_VALUES, own_call};
-use crate::statement::{CursorStatement, ParsedQuery, Statement, TypeBody};
+use crate::parsed_query::ParsedQuery;
+use crate::statement::{CursorStatement, Statement, TypeBody};
 use crate::syntax::{bare_query, unsupported};
 use crate::walk::{self, Editor, Looker};
 

@@ -3,7 +3,8 @@
 use sqlparser::ast;
 use types::{SqlError, SqlResult, SqlState};
 
-use crate::statement::{ParsedQuery, Statement};
+use crate::parsed_query::ParsedQuery;
+use crate::statement::Statement;
 use crate::syntax::unknown;
 use crate::{clauses, lock_words, overriding};
 

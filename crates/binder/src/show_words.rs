@@ -6,7 +6,8 @@ use types::{OnCommit, SqlError, SqlResult, SqlState};
 
 use crate::cursor::Cursor;
 use crate::design::DesignClause;
-use crate::statement::{ParsedQuery, Statement};
+use crate::parsed_query::ParsedQuery;
+use crate::statement::Statement;
 use crate::syntax::name;
 use crate::temporary;
 

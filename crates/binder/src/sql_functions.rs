@@ -13,7 +13,7 @@ use types::{MacroForm, SqlFunction, SqlResult};
 
 use crate::bind::aggregate_names;
 use crate::fragments::read;
-use crate::statement::ParsedQuery;
+use crate::parsed_query::ParsedQuery;
 use crate::syntax::{ident, unsupported};
 use crate::walk::{self, Looker};
 

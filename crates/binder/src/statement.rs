@@ -1,8 +1,5 @@
 //! Statements as data, after parsing and before binding.
 
-use std::fmt;
-
-use sqlparser::ast;
 use types::{
     CheckOption, DataType, IndexOrder, LockMode, LockWait, MacroDefinition, OnCommit, Value,
 };
@@ -12,6 +9,7 @@ use crate::column_definition::ColumnDefinition;
 use crate::constraint::{Constraints, IndexItem};
 use crate::design::{DesignClause, TableChange};
 use crate::like_words::LikeClause;
+use crate::parsed_query::{ParsedQuery, Step};
 use crate::role_statement::{NamedRole, RoleStatement};
 use crate::sequence::{SequenceChange, SequenceOptions};
 use crate::session_statement::{ChannelStatement, CursorStep};
@@ -37,44 +35,6 @@ pub enum FunctionChange {
     Owner(NamedRole),
     /// STRICT and CALLED ON NULL INPUT.
     Strict(bool),
-}
-
-/// A parsed query; opaque, because its form belongs to the parser.
-#[derive(Clone, PartialEq)]
-pub struct ParsedQuery(pub Box<ast::Query>);
-
-impl fmt::Debug for ParsedQuery {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&crate::written::written(&*self.0))
-    }
-}
-
-impl fmt::Display for ParsedQuery {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&crate::written::written(&*self.0))
-    }
-}
-
-impl ParsedQuery {
-    /// Whether it is a statement that changes rows.
-    pub fn changes_rows(&self) -> bool {
-        use ast::SetExpr::{Delete, Insert, Merge, Update};
-        matches!(&*self.0.body, Insert(_) | Update(_) | Delete(_) | Merge(_))
-    }
-
-    /// Whether it is a SELECT that locks rows.
-    pub fn locks_rows(&self) -> bool {
-        !self.0.locks.is_empty()
-    }
-}
-
-/// A change, a query that locks rows, or one that several others read, inside of a statement.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Step {
-    /// The name by which its rows are read: no file is called so. `None` where it has none.
-    pub rows: Option<String>,
-    /// What it does.
-    pub query: ParsedQuery,
 }
 
 /// Where the rows of a COPY go, or come from.
@@ -119,7 +79,7 @@ pub enum Statement {
     },
     /// A statement with PIVOTs whose columns are values that are in tables ([`crate::pivots`]).
     OverPivots(Box<Statement>),
-    /// EXPLAIN of a query.
+    /// EXPLAIN of a query or of a change.
     Explain {
         /// Whether to run it and show what happened.
         analyze: bool,
@@ -127,6 +87,17 @@ pub enum Statement {
         format: ExplainFormat,
         /// The query.
         query: ParsedQuery,
+    },
+    /// EXPLAIN EXECUTE: EXPLAIN of a prepared statement with values.
+    ExplainPrepared {
+        /// Whether to run it and show what happened.
+        analyze: bool,
+        /// How to print.
+        format: ExplainFormat,
+        /// Its name.
+        name: String,
+        /// The values.
+        arguments: Arguments,
     },
     /// DESCRIBE: the columns of a query.
     Describe {

@@ -8,8 +8,8 @@ use sqlparser::ast::{self, Expr, SetExpr, TableFactor};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::fragments::read;
+use crate::parsed_query::{ParsedQuery, Step};
 use crate::row_changes::checked_change;
-use crate::statement::{ParsedQuery, Step};
 use crate::syntax::ident;
 use crate::walk::uses_of;
 

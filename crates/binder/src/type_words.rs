@@ -7,7 +7,8 @@ use types::{SqlResult, names};
 
 use crate::cursor::Cursor;
 use crate::dialect::Postgres;
-use crate::statement::{ParsedQuery, Statement, TypeBody};
+use crate::parsed_query::ParsedQuery;
+use crate::statement::{Statement, TypeBody};
 use crate::syntax::unsupported;
 use crate::user_types::TypeName;
 use crate::user_types::{NewLabel, TypeChange};

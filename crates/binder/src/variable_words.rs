@@ -4,7 +4,8 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::SqlResult;
 
 use crate::cursor::Cursor;
-use crate::statement::{ParsedQuery, Statement};
+use crate::parsed_query::ParsedQuery;
+use crate::statement::Statement;
 
 /// The statement, if the tokens are one about variables; `read` makes a query of tokens.
 pub(crate) fn recognise(

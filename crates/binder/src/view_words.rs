@@ -6,7 +6,8 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{CheckOption, SqlError, SqlResult, SqlState, names};
 
 use crate::cursor::Cursor;
-use crate::statement::{ParsedQuery, Statement};
+use crate::parsed_query::ParsedQuery;
+use crate::statement::Statement;
 use crate::syntax::{ident, unsupported};
 
 /// What the parser does not know: ALTER VIEW, and what may stand around the query of a view.

@@ -119,3 +119,19 @@ pub fn listed(
     RecordBatch::try_new_with_options(schema.clone(), columns, &options)
         .map_err(|it| SqlError::internal(format!("lists do not fit: {it}")))
 }
+
+/// An answer of one column of text.
+pub(crate) fn text_answer(tag: &str, name: &str, lines: Vec<&str>) -> SqlResult<Answer> {
+    let array: arrow_array::ArrayRef = Arc::new(arrow_array::StringArray::from(lines));
+    let field = arrow_schema::Field::new(name, array.data_type().clone(), true);
+    let schema = Arc::new(arrow_schema::Schema::new(vec![field]));
+    let batch = RecordBatch::try_new(schema.clone(), vec![array])
+        .map_err(|error| SqlError::internal(error.to_string()))?;
+    Ok(Answer {
+        tag: tag.to_owned(),
+        schema,
+        types: vec![DataType::Text],
+        batches: vec![batch],
+        profile: QueryProfile::default(),
+    })
+}

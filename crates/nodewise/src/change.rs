@@ -66,16 +66,17 @@ impl Session {
         statement: &ParsedQuery,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        self.change_with(statement, None, cancel)
+        self.change_with(statement, None, cancel).map(|it| it.0)
     }
 
-    /// [`Session::change`] with a table beside those of the catalog, by the name that the statement has for it as for a file.
+    /// [`Session::change`] with a table beside those of the catalog, by the name that the statement has for it as for a file;
+    /// tells how it was planned, too.
     pub(crate) fn change_with(
         &mut self,
         statement: &ParsedQuery,
         mut beside: Option<(String, Table)>,
         cancel: &CancelToken,
-    ) -> SqlResult<Answer> {
+    ) -> SqlResult<(Answer, PlannedChange)> {
         let database = self.database.clone();
         self.begin_writing()?;
         let mut added: Option<(String, Arc<Table>)> = None;
@@ -108,7 +109,7 @@ impl Session {
             drop(catalog);
             if let Some(mut answer) = self.run_change(&change, &change.plan, tables, cancel)? {
                 answer.profile.planning = planning;
-                return Ok(answer);
+                return Ok((answer, change));
             }
             self.refresh()?;
         }

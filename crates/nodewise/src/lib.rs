@@ -48,6 +48,7 @@ mod domain_ddl;
 mod durability;
 mod ended_statement;
 mod execute;
+mod explaining;
 mod failing_row;
 mod followed;
 mod following;

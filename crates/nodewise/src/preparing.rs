@@ -4,6 +4,8 @@
 //! plan at all (LIMIT $1, LIKE $1), the statement is planned with the values at each execution instead, so every
 //! statement may have parameters anywhere an expression may stand.
 
+use std::borrow::Cow;
+
 use arrow_schema::SchemaRef;
 use binder::parameters::{substitute, without_limits};
 use binder::{Arguments, CursorStatement, ParsedQuery, Statement};
@@ -136,7 +138,9 @@ impl Session {
             Some(Statement::Cursor(CursorStatement::Fetch { name, is_move: false, .. })) => {
                 Ok(self.cursor_described(name))
             }
-            Some(Statement::Explain { .. }) => Ok(Some(Described::of(&[text("QUERY PLAN")]))),
+            Some(Statement::Explain { .. } | Statement::ExplainPrepared { .. }) => {
+                Ok(Some(Described::of(&[text("QUERY PLAN")])))
+            }
             Some(Statement::Execute { name, .. }) => {
                 let found = self.prepared.get(name).cloned().ok_or_else(|| no_such(name))?;
                 self.describe(&found)
@@ -161,7 +165,7 @@ impl Session {
         let Source { text, from_sql, over } = source;
         let mut inner =
             Inner { statement, over, text, made, styles, from_sql, declared, types, generic };
-        if inner.statement.as_ref().is_some_and(is_planned) {
+        if inner.statement.as_ref().is_some_and(has_types) {
             let generic = self.plan_generic(&inner, false)?;
             inner.types.clone_from(&generic.types);
             inner.generic = Mutex::new(Some(Arc::new(generic)));
@@ -321,17 +325,17 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Begun> {
         let inner: &Inner = &prepared.0;
-        if values.len() != inner.types.len() {
-            let message = format!(
-                "the prepared statement has {} parameters, but {} values are given",
-                inner.types.len(),
-                values.len()
-            );
-            return Err(SqlError::new(SqlState::SYNTAX, message));
-        }
+        check_count(inner, values)?;
         self.check_pivots(inner, cancel)?;
         match &inner.statement {
             Some(it) if is_planned(it) => {}
+            Some(Statement::Explain { .. }) => {
+                let filled = self.filled(inner, values)?;
+                return filled.map_or_else(
+                    || Ok(Begun::Answer(done(""))),
+                    |it| self.begin_parsed(it, None, cancel),
+                );
+            }
             Some(other) => return self.begin_parsed(other.clone(), None, cancel),
             None => return Ok(Begun::Answer(done(""))),
         }
@@ -376,10 +380,36 @@ impl Session {
             }
         }
         self.refresh()?;
+        match self.filled(inner, values)? {
+            Some(statement) => self.begin_parsed(statement, None, cancel),
+            None => Ok(Begun::Answer(done(""))),
+        }
+    }
+
+    /// A prepared statement with values in the place of its parameters, to be planned for them alone; `None` of an empty one.
+    fn filled(&self, inner: &Inner, values: &[Value]) -> SqlResult<Option<Statement>> {
         let declared = values.iter().cloned().zip(inner.declared.iter().copied());
         let values: Vec<_> = declared.collect();
-        let Some(statement) = &inner.statement else { return Ok(Begun::Answer(done(""))) };
-        self.begin_parsed(self.with_values(statement, &values)?, None, cancel)
+        inner.statement.as_ref().map(|it| self.with_values(it, &values)).transpose()
+    }
+
+    /// The query or change that EXPLAIN EXECUTE names, with its values.
+    ///
+    /// Errors: 26000, 0A000 of a statement that has no plan.
+    pub(crate) fn named_query(
+        &mut self,
+        name: &str,
+        arguments: &Arguments,
+        cancel: &CancelToken,
+    ) -> SqlResult<ParsedQuery> {
+        let prepared = self.prepared.get(name).cloned().ok_or_else(|| no_such(name))?;
+        let inner: &Inner = &prepared.0;
+        let values = self.given_values(arguments, cancel)?;
+        check_count(inner, &values)?;
+        match self.filled(inner, &values)? {
+            Some(Statement::Query { query } | Statement::Change { query }) => Ok(query),
+            _ => Err(SqlError::unsupported("EXPLAIN of anything but a query is not supported")),
+        }
     }
 
     /// The statement with values in the place of its parameters.
@@ -397,7 +427,9 @@ impl Session {
                     false => Statement::Query { query },
                 });
             }
-            Statement::Query { query } | Statement::Change { query } => {
+            Statement::Query { query }
+            | Statement::Change { query }
+            | Statement::Explain { query, .. } => {
                 *query = substitute(query, values)?;
             }
             Statement::InSteps { first, last } => {
@@ -477,20 +509,28 @@ impl Session {
         arguments: &Arguments,
         cancel: &CancelToken,
     ) -> SqlResult<Begun> {
-        match arguments {
-            Arguments::Values(values) => self.begin_prepared(prepared, values, cancel),
-            Arguments::Query(query) => {
-                let Finished { executed, .. } = self.run_query(query, cancel)?;
-                let rows = &executed.rows;
-                let batch = rows.batches.iter().find(|it| it.rows() == 1);
-                let batch = batch.map(|it| it.batch()).transpose()?;
-                let columns = batch.as_ref().map_or(&[][..], |it| &it.columns);
-                let values = columns.iter().zip(&rows.layout);
-                let values = values.map(|(it, shape)| given(it.value(shape, 0), shape.data_type));
-                let values = values.collect::<SqlResult<Vec<Value>>>()?;
-                self.begin_prepared(prepared, &values, cancel)
-            }
-        }
+        let values = self.given_values(arguments, cancel)?;
+        self.begin_prepared(prepared, &values, cancel)
+    }
+
+    /// The values that EXECUTE gives.
+    fn given_values<'a>(
+        &mut self,
+        arguments: &'a Arguments,
+        cancel: &CancelToken,
+    ) -> SqlResult<Cow<'a, [Value]>> {
+        let query = match arguments {
+            Arguments::Values(values) => return Ok(Cow::Borrowed(values)),
+            Arguments::Query(query) => query,
+        };
+        let Finished { executed, .. } = self.run_query(query, cancel)?;
+        let rows = &executed.rows;
+        let batch = rows.batches.iter().find(|it| it.rows() == 1);
+        let batch = batch.map(|it| it.batch()).transpose()?;
+        let columns = batch.as_ref().map_or(&[][..], |it| &it.columns);
+        let values = columns.iter().zip(&rows.layout);
+        let values = values.map(|(it, shape)| given(it.value(shape, 0), shape.data_type));
+        values.collect::<SqlResult<_>>().map(Cow::Owned)
     }
 
     pub(crate) fn deallocate(&mut self, name: Option<&str>) -> SqlResult<Answer> {
@@ -508,6 +548,7 @@ impl Session {
 fn is_change(statement: &Statement) -> bool {
     match statement {
         Statement::Change { .. } => true,
+        Statement::Explain { query, .. } => query.changes_rows() || query.locks_rows(),
         Statement::Cursor(CursorStatement::Declare { query, .. }) => query.locks_rows(),
         _ => false,
     }
@@ -522,6 +563,21 @@ fn is_planned(statement: &Statement) -> bool {
             | Statement::InSteps { .. }
             | Statement::Cursor(CursorStatement::Declare { .. })
     )
+}
+
+/// Whether planning a statement tells the types of its parameters.
+fn has_types(statement: &Statement) -> bool {
+    is_planned(statement) || matches!(statement, Statement::Explain { .. })
+}
+
+fn check_count(inner: &Inner, values: &[Value]) -> SqlResult<()> {
+    let (wanted, found) = (inner.types.len(), values.len());
+    if wanted == found {
+        return Ok(());
+    }
+    let message =
+        format!("the prepared statement has {wanted} parameters, but {found} values are given");
+    Err(SqlError::new(SqlState::SYNTAX, message))
 }
 
 /// The values in the types of their parameters; `None` when one cannot be held exactly.

@@ -1,15 +1,13 @@
 //! What each kind of statement does.
 
-use arrow_array::RecordBatch;
-use binder::{CopyPlace, ExplainFormat, ParsedQuery, Statement};
-use execution::{RowStream, Surroundings, placement_notes};
-use plan::explain::Remarks;
-use plan::{PipelineActuals, PipelineId, Plan};
+use binder::{CopyPlace, ParsedQuery, Statement};
+use execution::RowStream;
+use plan::Plan;
 use stdx::Nanos;
 use stdx::sync::Arc;
-use types::{DataType, SqlError, SqlResult, SqlState};
+use types::{SqlError, SqlResult, SqlState};
 
-use crate::answer::done;
+use crate::answer::{done, text_answer};
 use crate::begun_rows::BegunRows;
 use crate::database_settings::{list_of_database, set_of_database};
 use crate::ddl::{NewTable, Target};
@@ -17,14 +15,12 @@ use crate::index_ddl::NewIndex;
 use crate::index_text::Said;
 use crate::notice::Notice;
 use crate::plan_cache::CachedPlan;
-use crate::planning::{plan_plain, plan_plain_change};
-use crate::profile::{Scale, actuals};
-use crate::query::{Finished, Planned};
+use crate::query::Planned;
 use crate::result::{schema_of, types_of};
 use crate::settings::Settings;
-use crate::statement_catalog::{StatementCatalog, Tables};
+use crate::statement_catalog::Tables;
 use crate::view_ddl::NewView;
-use crate::{Answer, CancelToken, QueryProfile, Session};
+use crate::{Answer, CancelToken, Session};
 
 impl Session {
     /// Runs one statement.
@@ -41,6 +37,10 @@ impl Session {
                 self.run_within(it, &cancel)
             }
             Statement::Explain { query, analyze, format } => {
+                self.explain(&query, analyze, format, &cancel)
+            }
+            Statement::ExplainPrepared { name, arguments, analyze, format } => {
+                let query = self.named_query(&name, &arguments, &cancel)?;
                 self.explain(&query, analyze, format, &cancel)
             }
             Statement::Prepare { name, types, statement } => {
@@ -400,98 +400,4 @@ impl Session {
         let stream = RowStream::open(plan, context)?;
         Ok(BegunRows { stream, schema, types, needs_place, started, planning })
     }
-
-    fn explain(
-        &mut self,
-        query: &ParsedQuery,
-        analyze: bool,
-        format: ExplainFormat,
-        cancel: &CancelToken,
-    ) -> SqlResult<Answer> {
-        let mut note = String::new();
-        let (plan, reports, profile): (Plan, Option<Vec<_>>, _) = if analyze {
-            let before = std::mem::replace(&mut self.settings.profile, true);
-            let finished = self.run_query(query, cancel);
-            self.settings.profile = before;
-            let Finished { plan, executed, profile, .. } = finished?;
-            let scale = Scale::of(&self.database);
-            let workspace = self.workspace();
-            let (peak, spilled) = (workspace.account().peak(), workspace.account().spilled());
-            let spilled = match spilled.0 {
-                0 => String::new(),
-                _ => format!(", {spilled} spilled to files"),
-            };
-            note = format!("memory: {peak} at most{spilled}; {}", scale.note());
-            let actuals = executed.reports.iter().map(|it| actuals(it, &scale)).collect();
-            (plan, Some(actuals), profile)
-        } else {
-            let catalog = StatementCatalog::new(self);
-            self.open_files(query, &catalog, cancel)?;
-            let plan = match query.changes_rows() || query.locks_rows() {
-                true => plan_plain_change(query, &catalog)?.plan,
-                false => plan_plain(query, &catalog)?.plan,
-            };
-            (plan, None, QueryProfile::default())
-        };
-        let text;
-        let tables = StatementCatalog::new(self).tables(&plan);
-        let around = Surroundings {
-            topology: self.database.machine.topology(),
-            workers: self.database.workers(),
-            policy: &self.control(cancel).policy(),
-            mode: self.settings.scheduling.join_exchange,
-        };
-        let placements = placement_notes(&plan, &tables, &around);
-        let remarks = Explained { reports, placements };
-        let lines = match format {
-            ExplainFormat::Text => {
-                text = plan::explain::text(&plan, &remarks);
-                let note = (!note.is_empty()).then_some(note.as_str());
-                text.lines().chain(note).collect()
-            }
-            ExplainFormat::Json => {
-                text = plan::explain::json(&plan, &remarks);
-                vec![text.as_str()]
-            }
-            ExplainFormat::Svg => {
-                text = plan::explain::svg(&plan, &remarks);
-                vec![text.trim_end()]
-            }
-        };
-        let mut answer = text_answer("EXPLAIN", "QUERY PLAN", lines)?;
-        answer.profile = profile;
-        Ok(answer)
-    }
-}
-
-/// What EXPLAIN says of pipelines.
-struct Explained {
-    reports: Option<Vec<PipelineActuals>>,
-    placements: Vec<Option<String>>,
-}
-
-impl Remarks for Explained {
-    fn actuals(&self, pipeline: PipelineId) -> Option<PipelineActuals> {
-        self.reports.as_ref()?.get(pipeline.index()).cloned()
-    }
-
-    fn placement(&self, pipeline: PipelineId) -> Option<String> {
-        self.placements.get(pipeline.index())?.clone()
-    }
-}
-
-/// An answer of one column of text.
-fn text_answer(tag: &str, name: &str, lines: Vec<&str>) -> SqlResult<Answer> {
-    let array: arrow_array::ArrayRef = Arc::new(arrow_array::StringArray::from(lines));
-    let field = arrow_schema::Field::new(name, array.data_type().clone(), true);
-    let schema = Arc::new(arrow_schema::Schema::new(vec![field]));
-    let batch = RecordBatch::try_new(schema.clone(), vec![array])
-        .map_err(|error| SqlError::internal(error.to_string()))?;
-    Ok(Answer {
-        tag: tag.to_owned(),
-        schema,
-        types: vec![DataType::Text],
-        batches: vec![batch],
-        profile: QueryProfile::default(),
-    })
 }

@@ -315,7 +315,8 @@ impl Session {
             )?
         };
         let statement = parsed(&insert_of(old, targets, has_defaults))?;
-        let answer = self.change_with(&statement, Some((COPIED.to_owned(), rows)), cancel)?;
+        let beside = Some((COPIED.to_owned(), rows));
+        let (answer, _) = self.change_with(&statement, beside, cancel)?;
         Ok(Answer { tag: answer.tag.replace("INSERT 0", "COPY"), ..answer })
     }
 }

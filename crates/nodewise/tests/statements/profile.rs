@@ -58,3 +58,32 @@ fn explain_analyze_prints_the_steps_and_leaves_the_setting_alone() {
     let json = json.batches[0].column(0).as_string::<i32>().value(0).to_owned();
     assert!(json.contains("\"steps\": [{\"step\": \"scan "), "{json}");
 }
+
+#[test]
+fn explain_analyze_of_a_change_tells_what_was_changed() {
+    let mut session = session();
+    let mut told = |sql: &str| {
+        let answer = session.query(sql).expect("runs");
+        let lines = answer.batches[0].column(0).as_string::<i32>().clone();
+        assert_eq!((answer.tag.as_str(), answer.batches.len()), ("EXPLAIN", 1));
+        lines.iter().flatten().map(str::to_owned).collect::<Vec<String>>()
+    };
+    let inserted = told("EXPLAIN ANALYZE INSERT INTO u VALUES (10, 1), (11, 2) RETURNING k");
+    assert!(inserted[0].starts_with("pipeline 0"), "{inserted:?}");
+    assert!(inserted.last().expect("lines").starts_with("INSERT 0 2; memory: "), "{inserted:?}");
+    let deleted = told("EXPLAIN ANALYZE DELETE FROM t WHERE n >= 9990");
+    assert!(deleted.iter().any(|it| it.trim_start().starts_with("range n ")), "{deleted:?}");
+    assert!(deleted.last().expect("lines").starts_with("DELETE 10; memory: "), "{deleted:?}");
+    let locked = told("EXPLAIN ANALYZE SELECT * FROM u WHERE k > 9 FOR UPDATE");
+    assert!(locked.last().expect("lines").starts_with("SELECT 2; memory: "), "{locked:?}");
+}
+
+#[test]
+fn an_explained_statement_may_have_parameters() {
+    let mut session = session();
+    let prepared = session.prepare("EXPLAIN SELECT n FROM t WHERE n = $1").expect("prepared");
+    assert_eq!(prepared.parameters(), [Some(types::DataType::BigInt)]);
+    let answer = session.execute_prepared(&prepared, &[types::Value::Int(7)]).expect("runs");
+    let lines = answer.batches[0].column(0).as_string::<i32>().clone();
+    assert!(lines.iter().flatten().any(|it| it.contains("n = 7")), "{lines:?}");
+}

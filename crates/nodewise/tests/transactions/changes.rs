@@ -225,7 +225,10 @@ fn what_is_refused_changes_nothing() {
         ("UPDATE t SET a = s.k FROM s WHERE t.a = $1", "42P02"),
         ("SELECT * FROM (DELETE FROM t RETURNING *) AS q", "0A000"),
         ("TRUNCATE t, nosuch", "42P01"),
-        ("EXPLAIN ANALYZE DELETE FROM t", "0A000"),
+        ("EXPLAIN DELETE FROM nosuch", "42P01"),
+        ("EXPLAIN ANALYZE UPDATE p SET k = 1", "23505"),
+        ("EXPLAIN ANALYZE CREATE TABLE u AS SELECT 1", "0A000"),
+        ("EXPLAIN ANALYZE EXECUTE nosuch", "26000"),
     ];
     let mut session = session();
     let before = all_rows(&mut session);
