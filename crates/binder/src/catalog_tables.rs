@@ -166,7 +166,9 @@ const SEQUENCES: &str = "SELECT {database}, c.relname AS sequence_name, c.oid AS
 const TYPES: &str = "SELECT {database}, y.oid AS type_oid, y.typname AS type_name, \
     y.typlen AS type_size, {type} AS logical_type, y.typcategory AS type_category, {names} AS internal \
     FROM (SELECT *, format_type(oid, NULL) AS t FROM pg_catalog.pg_type) y \
-    JOIN pg_catalog.pg_namespace n ON n.oid = y.typnamespace";
+    JOIN pg_catalog.pg_namespace n ON n.oid = y.typnamespace \
+    WHERE NOT EXISTS (SELECT 1 FROM pg_catalog.pg_class c WHERE c.relkind <> 'c' AND c.reltype <> 0 \
+    AND c.reltype IN (y.oid, y.typelem))";
 
 const FUNCTIONS: &str = "SELECT {database}, p.proname AS function_name, \
     CASE p.prokind WHEN 'a' THEN 'aggregate' WHEN 'w' THEN 'window' ELSE 'scalar' END AS function_type, \

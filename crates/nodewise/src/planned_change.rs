@@ -1,11 +1,11 @@
 //! A statement that changes rows, planned.
 
 use arrow_schema::SchemaRef;
-use binder::bind::{Asked, ChangeKind, KeyOfRow, RowCheck, RowLock};
+use binder::bind::{Asked, ChangeKind, KeyOfRow, ParameterTypes, RowCheck, RowLock};
 use plan::{ExprKind, Operator, OutputColumn, Plan, Source};
 use stdx::sync::{Arc, OnceLock};
 use storage::Table;
-use types::{ColumnId, DataType, TableId};
+use types::{ColumnId, TableId};
 
 /// The plan of a statement that changes rows.
 #[derive(Debug)]
@@ -33,8 +33,8 @@ pub(crate) struct PlannedChange {
     pub locks: Vec<RowLock>,
     /// Whether planning at another time gives the same plan as long as the tables do not change.
     pub is_stable: bool,
-    /// The types of the parameters: those declared, and what the surroundings tell of the others.
-    pub parameters: Vec<Option<DataType>>,
+    /// The types of the parameters.
+    pub parameters: ParameterTypes,
     /// The rights that it needs.
     pub asked: Arc<Asked>,
 }

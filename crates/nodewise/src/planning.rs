@@ -1,7 +1,7 @@
 //! From a parsed query to a plan: binding, then optimising.
 
 use binder::ParsedQuery;
-use binder::bind::{Asked, Bound, BoundChange, Environment};
+use binder::bind::{Asked, Bound, BoundChange, Environment, ParameterTypes};
 use plan::Plan;
 use stdx::sync::{Arc, OnceLock};
 use types::{CatalogView, DataType, SqlError, SqlResult, SqlState, TableId};
@@ -19,8 +19,8 @@ pub(crate) struct Planned {
     pub unknown: Vec<TableId>,
     /// Whether planning at another time gives the same plan as long as the tables do not change.
     pub is_stable: bool,
-    /// The types of the parameters: those declared, and what the surroundings tell of the others.
-    pub parameters: Vec<Option<DataType>>,
+    /// The types of the parameters.
+    pub parameters: ParameterTypes,
     /// The rights that it needs.
     pub asked: Arc<Asked>,
 }
@@ -31,7 +31,7 @@ pub(crate) fn plan_plain_change(
     catalog: &StatementCatalog<'_>,
 ) -> SqlResult<PlannedChange> {
     let planned = plan_change(statement, (&[], None), catalog)?;
-    no_parameters(&planned.parameters)?;
+    no_parameters(&planned.parameters.types)?;
     Ok(planned)
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn bound_plain(
         return Err(SqlError::unsupported("FOR UPDATE over shards"));
     }
     let Bound { query, parameters, .. } = bound(query, &[], catalog)?;
-    no_parameters(&parameters)?;
+    no_parameters(&parameters.types)?;
     Ok(query)
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn plan_plain(
     catalog: &StatementCatalog<'_>,
 ) -> SqlResult<Planned> {
     let planned = plan_query(query, &[], catalog)?;
-    no_parameters(&planned.parameters)?;
+    no_parameters(&planned.parameters.types)?;
     Ok(planned)
 }
 

@@ -1,7 +1,7 @@
 //! A prepared statement, and what is kept of planning it.
 
 use arrow_schema::SchemaRef;
-use binder::bind::Asked;
+use binder::bind::{Asked, ParameterTypes};
 use binder::{Statement, TransactionStatement};
 use optimizer::Options;
 use plan::{OutputColumn, Plan};
@@ -32,7 +32,7 @@ pub(crate) struct Inner {
     /// Whether PREPARE did it.
     pub(crate) from_sql: bool,
     pub(crate) declared: Vec<Option<DataType>>,
-    pub(crate) types: Vec<Option<DataType>>,
+    pub(crate) parameters: ParameterTypes,
     pub(crate) generic: Mutex<Option<Arc<Generic>>>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Generic {
     pub(crate) plan: GenericPlan,
     /// The plan as it ran last, for its next values.
     pub(crate) filled: Mutex<Option<Box<Plan>>>,
-    pub(crate) types: Vec<Option<DataType>>,
+    pub(crate) parameters: ParameterTypes,
     /// The rights that it needs, asked at each run.
     pub(crate) asked: Arc<Asked>,
     /// The columns of its rows, empty for none; `None` where they are known when it runs.
@@ -65,10 +65,10 @@ impl Generic {
         (basis, options): (Arc<Basis>, Options),
         moments: Option<usize>,
         plan: GenericPlan,
-        (types, output, asked): (Vec<Option<DataType>>, Option<Vec<OutputColumn>>, Arc<Asked>),
+        (parameters, output, asked): (ParameterTypes, Option<Vec<OutputColumn>>, Arc<Asked>),
     ) -> Self {
         let (filled, described) = (Mutex::default(), OnceLock::new());
-        Self { basis, options, moments, plan, filled, types, output, asked, described }
+        Self { basis, options, moments, plan, filled, parameters, output, asked, described }
     }
 
     /// The rows that it gives, as far as that is known before it runs; nothing of one without rows.
@@ -114,7 +114,12 @@ pub(crate) enum GenericPlan {
 impl Prepared {
     /// The types of its parameters, in order, when it was prepared; `None` for one that takes a value of any type.
     pub fn parameters(&self) -> &[Option<DataType>] {
-        &self.0.types
+        &self.0.parameters.types
+    }
+
+    /// The domain that told the type of a parameter, with its schema ([`types::names`]), if one did.
+    pub fn parameter_domain(&self, index: usize) -> Option<&str> {
+        self.0.parameters.domains.get(&index).map(|it| &**it)
     }
 
     /// Whether it is a text without a statement.

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use arrow_schema::SchemaRef;
+use binder::bind::ParameterTypes;
 use binder::parameters::{substitute, without_limits};
 use binder::{Arguments, CursorStatement, ParsedQuery, Statement};
 use plan::{Function, OutputColumn, Plan};
@@ -156,18 +157,18 @@ impl Session {
         declared: &[Option<DataType>],
     ) -> SqlResult<Prepared> {
         let count = statement.as_ref().map_or(Ok(0), binder::parameters::count)?;
-        let mut types = declared.to_vec();
-        types.resize(count.max(declared.len()), None);
+        let mut parameters = ParameterTypes::of(declared);
+        parameters.types.resize(count.max(declared.len()), None);
         let generic = Mutex::new(None);
         let made = self.database.machine.wall_clock();
-        let declared = types.clone();
+        let declared = parameters.types.clone();
         let styles = self.settings.client.styles();
         let Source { text, from_sql, over } = source;
         let mut inner =
-            Inner { statement, over, text, made, styles, from_sql, declared, types, generic };
+            Inner { statement, over, text, made, styles, from_sql, declared, parameters, generic };
         if inner.statement.as_ref().is_some_and(has_types) {
             let generic = self.plan_generic(&inner, false)?;
-            inner.types.clone_from(&generic.types);
+            inner.parameters.clone_from(&generic.parameters);
             inner.generic = Mutex::new(Some(Arc::new(generic)));
         }
         Ok(Prepared(Arc::new(Deep::new(inner, self.levels))))
@@ -190,8 +191,8 @@ impl Session {
             true => self.plan_generic_change(inner, query, &catalog, &mut moments).map(|it| {
                 let output = asked_of(&it).to_vec();
                 let it = Arc::new(it);
-                let (types, asked) = (it.parameters.clone(), it.asked.clone());
-                (GenericPlan::Change(it.clone()), it.is_stable, types, output, asked)
+                let (parameters, asked) = (it.parameters.clone(), it.asked.clone());
+                (GenericPlan::Change(it.clone()), it.is_stable, parameters, output, asked)
             }),
             false => plan_query(query, &inner.declared, &catalog).map(|it| {
                 let (schema, output) = (schema_of(&it.plan.output), it.plan.output.clone());
@@ -203,7 +204,7 @@ impl Session {
         let is_whole = known.is_some();
         let basis = known.unwrap_or_default();
         match planned {
-            Ok((plan, is_stable, types, output, asked)) if is_stable && is_whole => {
+            Ok((plan, is_stable, parameters, output, asked)) if is_stable && is_whole => {
                 let basis = match &plan {
                     GenericPlan::Change(it) if it.kind.is_new() => {
                         match catalog.changed(&it.table) {
@@ -216,22 +217,22 @@ impl Session {
                     GenericPlan::None => basis,
                 };
                 let (basis, output) = (Arc::new(basis), Some(output));
-                Ok(Generic::new((basis, options), moments, plan, (types, output, asked)))
+                Ok(Generic::new((basis, options), moments, plan, (parameters, output, asked)))
             }
-            Ok((_, _, types, output, asked)) => {
+            Ok((_, _, parameters, output, asked)) => {
                 let (basis, plan, output) = (Arc::new(basis), GenericPlan::None, Some(output));
-                Ok(Generic::new((basis, options), None, plan, (types, output, asked)))
+                Ok(Generic::new((basis, options), None, plan, (parameters, output, asked)))
             }
             Err(error) => {
-                let mut types = inner.declared.clone();
-                let output = match self.beside_limits(query, is_change, &mut types, &catalog) {
+                let mut parameters = ParameterTypes::of(&inner.declared);
+                let output = match self.beside_limits(query, is_change, &mut parameters, &catalog) {
                     Some(output) if error.state == SqlState::FEATURE_NOT_SUPPORTED => Some(output),
-                    _ => asked_of_nulls(query, is_change, &types, &catalog, error)?,
+                    _ => asked_of_nulls(query, is_change, &parameters.types, &catalog, error)?,
                 };
                 let (basis, plan) = (Arc::new(basis), GenericPlan::None);
                 // It is planned anew when it runs, and asks then.
                 let asked = Arc::default();
-                Ok(Generic::new((basis, options), None, plan, (types, output, asked)))
+                Ok(Generic::new((basis, options), None, plan, (parameters, output, asked)))
             }
         }
     }
@@ -244,7 +245,7 @@ impl Session {
         catalog: &StatementCatalog<'_>,
         moments: &mut Option<usize>,
     ) -> SqlResult<PlannedChange> {
-        let first = inner.types.len();
+        let first = inner.parameters.types.len();
         if let Ok(planned) = plan_change(query, (&inner.declared, Some(first)), catalog) {
             let (is_asked, in_scans) = planned.plan.has_parameters_from(first);
             if !in_scans {
@@ -261,26 +262,26 @@ impl Session {
         &self,
         query: &ParsedQuery,
         is_change: bool,
-        types: &mut Vec<Option<DataType>>,
+        known: &mut ParameterTypes,
         catalog: &StatementCatalog<'_>,
     ) -> Option<Vec<OutputColumn>> {
         let (query, limits) = without_limits(query);
         if limits.is_empty() {
             return None;
         }
-        learn_of_limits(&limits, types, catalog);
+        learn_of_limits(&limits, known, catalog);
         let (found, output) = match is_change {
             true => {
-                let planned = plan_change(&query, (types, None), catalog).ok()?;
+                let planned = plan_change(&query, (&known.types, None), catalog).ok()?;
                 let output = asked_of(&planned).to_vec();
                 (planned.parameters, output)
             }
             false => {
-                let planned = plan_query(&query, types, catalog).ok()?;
+                let planned = plan_query(&query, &known.types, catalog).ok()?;
                 (planned.parameters, planned.plan.output)
             }
         };
-        learn(types, found);
+        known.learn(found);
         Some(output)
     }
 
@@ -353,7 +354,9 @@ impl Session {
             }
             // Checked against the types, but each value stands as it is where it is finer than its type.
             let zone = self.zone();
-            let Some(mut values) = converted(values, &generic.types, &zone)? else { break };
+            let Some(mut values) = converted(values, &generic.parameters.types, &zone)? else {
+                break;
+            };
             if let Some(first) = generic.moments {
                 let now = self.began();
                 values.resize(first, Value::Null);
@@ -571,7 +574,7 @@ fn has_types(statement: &Statement) -> bool {
 }
 
 fn check_count(inner: &Inner, values: &[Value]) -> SqlResult<()> {
-    let (wanted, found) = (inner.types.len(), values.len());
+    let (wanted, found) = (inner.parameters.types.len(), values.len());
     if wanted == found {
         return Ok(());
     }
@@ -595,21 +598,15 @@ fn converted(
 }
 
 /// The columns that a change gives back.
-/// What parameters have as types that had none yet.
-pub(crate) fn learn(types: &mut Vec<Option<DataType>>, found: Vec<Option<DataType>>) {
-    types.resize(types.len().max(found.len()), None);
-    types.iter_mut().zip(found).for_each(|(known, found)| *known = known.or(found));
-}
-
 /// The types of parameters in numbers of rows ([`without_limits`]).
 pub(crate) fn learn_of_limits(
     limits: &[ParsedQuery],
-    types: &mut Vec<Option<DataType>>,
+    known: &mut ParameterTypes,
     catalog: &StatementCatalog<'_>,
 ) {
     for limit in limits {
-        if let Ok(planned) = plan_query(limit, types, catalog) {
-            learn(types, planned.parameters);
+        if let Ok(planned) = plan_query(limit, &known.types, catalog) {
+            known.learn(planned.parameters);
         }
     }
 }

@@ -194,7 +194,12 @@ impl Session {
         self.drop_tables(&tables, true, true, cancel)?;
         let sequences = left(self, of("sequence"));
         self.drop_sequences(&sequences, true, true, cancel)?;
-        self.drop_types(&of("type"), true, false, cancel)?;
+        for name in of("type") {
+            // It may have gone with one that it was made of.
+            if self.snapshot().user_type(&name).is_some() {
+                self.drop_types(&[name], false, true, cancel)?;
+            }
+        }
         Ok(())
     }
 }

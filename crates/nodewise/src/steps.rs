@@ -5,6 +5,7 @@
 //! picture of the tables, each on the rows of those before it; what they change is done when the last of them has run.
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use binder::bind::ParameterTypes;
 use binder::parameters::without_limits;
 use binder::{ParsedQuery, Statement, Step};
 use plan::OutputColumn;
@@ -16,7 +17,7 @@ use crate::change::{Changes, shown_batches};
 use crate::planned_change::PlannedChange;
 use crate::planning::{plan_change, plan_plain_change, plan_query};
 use crate::prepared::{Generic, GenericPlan};
-use crate::preparing::{learn, learn_of_limits};
+use crate::preparing::learn_of_limits;
 use crate::query::Planned;
 use crate::result::{held_schema_of, schema_of, types_of};
 use crate::statement_catalog::StatementCatalog;
@@ -182,20 +183,21 @@ impl Session {
     ) -> SqlResult<Generic> {
         // Rights are asked when it runs.
         let catalog = StatementCatalog::new(self).unchecked();
-        let mut types = declared.to_vec();
-        let planned = self.plan_each(first, last, &catalog, &mut types);
+        let mut parameters = ParameterTypes::of(declared);
+        let planned = self.plan_each(first, last, &catalog, &mut parameters);
         let output = match planned {
             Ok(output) => Some(output),
             // Some values have to be known.
             Err(error) if error.state == SqlState::FEATURE_NOT_SUPPORTED => {
                 let (first, last, limits) = steps_without_limits(first, last);
-                learn_of_limits(&limits, &mut types, &catalog);
-                self.plan_each(&first, &last, &catalog, &mut types).ok()
+                learn_of_limits(&limits, &mut parameters, &catalog);
+                self.plan_each(&first, &last, &catalog, &mut parameters).ok()
             }
             Err(error) => return Err(error),
         };
         let (basis, asked, options) = (Arc::default(), Arc::default(), catalog.planning());
-        Ok(Generic::new((basis, options), None, GenericPlan::None, (types, output, asked)))
+        let of = (parameters, output, asked);
+        Ok(Generic::new((basis, options), None, GenericPlan::None, of))
     }
 
     fn plan_each(
@@ -203,16 +205,16 @@ impl Session {
         first: &[Step],
         last: &Statement,
         catalog: &StatementCatalog<'_>,
-        types: &mut Vec<Option<DataType>>,
+        known: &mut ParameterTypes,
     ) -> SqlResult<Vec<OutputColumn>> {
         for Step { rows: name, query } in first {
             let (columns, found) = match query.changes_rows() || query.locks_rows() {
                 true => {
-                    let change = plan_change(query, (&types[..], None), catalog)?;
+                    let change = plan_change(query, (&known.types, None), catalog)?;
                     (change.returned().to_vec(), change.parameters)
                 }
                 false => {
-                    let planned = plan_query(query, types, catalog)?;
+                    let planned = plan_query(query, &known.types, catalog)?;
                     (planned.plan.output, planned.parameters)
                 }
             };
@@ -221,19 +223,19 @@ impl Session {
                 let table = self.table_of_step(name, &columns, Vec::new(), &never)?;
                 catalog.add(name.clone(), table);
             }
-            learn(types, found);
+            known.learn(found);
         }
         match last {
             Statement::Query { query } => {
-                let planned = plan_query(query, types, catalog)?;
-                learn(types, planned.parameters);
+                let planned = plan_query(query, &known.types, catalog)?;
+                known.learn(planned.parameters);
                 Ok(planned.plan.output)
             }
             Statement::Change { query } => {
-                let change = plan_change(query, (&types[..], None), catalog)?;
+                let change = plan_change(query, (&known.types, None), catalog)?;
                 let returned = if change.returning.is_some() { change.returned() } else { &[] };
                 let returned = returned.to_vec();
-                learn(types, change.parameters);
+                known.learn(change.parameters);
                 Ok(returned)
             }
             _ => Err(SqlError::internal("a last step that is neither a query nor a change")),

@@ -303,17 +303,28 @@ impl Session {
         used.iter().try_for_each(|it| self.drop_user(it, cancel))
     }
 
+    /// Drops what uses a type, unless it has gone with another.
     fn drop_user(&mut self, user: &User, cancel: &CancelToken) -> SqlResult<()> {
+        let has = |table: &str, column: &str| {
+            let snapshot = self.snapshot();
+            snapshot.get(table).is_some_and(|it| it.columns.iter().any(|it| it.name == column))
+        };
         let (table, change) = match user {
+            User::Column { table, column } | User::Default { table, column }
+                if !has(table, column) =>
+            {
+                return Ok(());
+            }
             User::View { kind, name } => {
-                // It may have gone with another.
                 if self.snapshot().view(name).is_some() {
                     self.drop_views((kind, std::slice::from_ref(name)), true, true, cancel)?;
                 }
                 return Ok(());
             }
             User::Domain(name) => {
-                self.drop_types(std::slice::from_ref(name), true, true, cancel)?;
+                if self.snapshot().user_type(name).is_some() {
+                    self.drop_types(std::slice::from_ref(name), false, true, cancel)?;
+                }
                 return Ok(());
             }
             User::Column { table, column } => {

@@ -4,16 +4,17 @@ use nodewise::{DataType, SqlError, SqlResult, SqlState, Value};
 use types::numeric::address::Address;
 use types::numeric::interval::Interval;
 use types::numeric::time_tz::TimeTz;
-use types::{Charset, Element, Network, Zone, numeric};
+use types::{Charset, Network, Zone, numeric};
 
 use crate::binary_values::JSONB_VERSION;
-use crate::declared::Declared;
+use crate::compound_parameters;
+use crate::declared::declared;
 use crate::numeric_values::{read_any_numeric, read_numeric};
 use crate::replies::Format;
 use crate::requests::violation;
 use nodewise::pg_types::{
     BIT, BOOL, BYTEA, CIDR, DATE, FLOAT4, FLOAT8, INET, INT2, INT4, INT8, INTERVAL, JSONB, NUMERIC,
-    OID, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, TIMETZ, UUID, VARBIT, element_of,
+    OID, TIME, TIMESTAMP, TIMESTAMPTZ, TIMETZ, UUID, VARBIT, wire_type,
 };
 
 /// Days and microseconds from 1970 to 2000.
@@ -31,13 +32,15 @@ pub fn value(
 ) -> SqlResult<Value> {
     match format {
         Format::Text => text(&charset.decode(bytes)?, data_type, zone),
-        Format::Binary => match data_type {
-            // Labels come as texts.
-            Some(DataType::Array(Element::Enum(_))) => {
-                Ok(Value::Text(array(bytes, TEXT, charset)?.into()))
+        Format::Binary => {
+            let of = data_type.unwrap_or(DataType::Text);
+            if let Some(it) = compound_parameters::written(bytes, of, charset)? {
+                return Ok(it);
             }
-            _ => binary(bytes, oid, charset),
-        },
+            // A domain is sent as what it is made of.
+            let oid = if declared(oid).is_none() { wire_type(of).oid } else { oid };
+            binary(bytes, oid, charset)
+        }
     }
 }
 
@@ -58,7 +61,8 @@ fn text(text: &str, data_type: Option<DataType>, zone: &Zone) -> SqlResult<Value
     }
 }
 
-fn binary(bytes: &[u8], oid: u32, charset: Charset) -> SqlResult<Value> {
+/// A value of a type that has no parts, by the number of the type.
+pub fn binary(bytes: &[u8], oid: u32, charset: Charset) -> SqlResult<Value> {
     Ok(match oid {
         BOOL => match bytes {
             [it] => Value::Boolean(*it != 0),
@@ -107,10 +111,7 @@ fn binary(bytes: &[u8], oid: u32, charset: Charset) -> SqlResult<Value> {
             numeric::cast(&held, DataType::Bytea, DataType::Text)?
         }
         TIME | TIMETZ | INTERVAL | BIT | VARBIT | INET | CIDR => told(bytes, oid)?,
-        _ => match element_of(oid) {
-            Some(element) => Value::Text(array(bytes, element, charset)?.into()),
-            None => Value::Text(charset.decode(bytes)?.into()),
-        },
+        _ => Value::Text(charset.decode(bytes)?.into()),
     })
 }
 
@@ -151,65 +152,8 @@ fn told(bytes: &[u8], oid: u32) -> SqlResult<Value> {
     })
 }
 
-/// An array in binary as PostgreSQL writes it as text: dimensions, whether there are NULLs, the type of the items, of each
-/// dimension its length and lower bound, and the items, each behind its length.
-fn array(bytes: &[u8], element: u32, charset: Charset) -> SqlResult<String> {
-    let mut rest = bytes;
-    let mut number = || -> SqlResult<i32> {
-        let (first, others) = rest.split_first_chunk::<4>().ok_or_else(incorrect)?;
-        rest = others;
-        Ok(i32::from_be_bytes(*first))
-    };
-    let (dimensions, _, _) = (number()?, number()?, number()?);
-    if !(0..=types::array::DIMENSIONS_MAX as i32).contains(&dimensions) {
-        return Err(incorrect());
-    }
-    let mut shape = Vec::new();
-    for _ in 0..dimensions {
-        let (length, lower) = (number()?, number()?);
-        shape.push(types::array::Dimension { length, lower });
-    }
-    let lengths = shape.iter().map(|it| usize::try_from(it.length).unwrap_or(0));
-    let count = if shape.is_empty() { 0 } else { lengths.fold(1usize, usize::saturating_mul) };
-    let data_type = match crate::declared::declared(element) {
-        Some(Declared::As(it)) => it,
-        _ => return Err(incorrect()),
-    };
-    let mut held = String::new();
-    for _ in 0..count {
-        let (length, others) = rest.split_first_chunk::<4>().ok_or_else(incorrect)?;
-        rest = others;
-        let Ok(length) = usize::try_from(i32::from_be_bytes(*length)) else {
-            held.push_str(types::array::NULL_ITEM);
-            continue;
-        };
-        let (item, others) = rest.split_at_checked(length).ok_or_else(incorrect)?;
-        rest = others;
-        types::array::push_value(
-            &mut held,
-            &held_item(binary(item, element, charset)?, data_type)?,
-        );
-    }
-    types::array::close(&mut held, 0, &shape)?;
-    let array = data_type.array().ok_or_else(incorrect)?;
-    match numeric::cast(&Value::Text(held.into()), array, DataType::Text)? {
-        Value::Text(it) => Ok(it.to_string()),
-        _ => Err(incorrect()),
-    }
-}
-
-/// An item as arrays hold it: what came as a text is read, and a number has the digits of its type.
-fn held_item(value: Value, of: DataType) -> SqlResult<Value> {
-    match value {
-        Value::Text(_) => numeric::cast(&value, DataType::Text, of),
-        Value::Decimal { scale, .. } => {
-            numeric::cast(&value, DataType::Decimal { precision: 38, scale }, of)
-        }
-        _ => Ok(value),
-    }
-}
-
-fn incorrect() -> SqlError {
+/// The error of bytes that are no value.
+pub fn incorrect() -> SqlError {
     let message = "incorrect binary data format in a parameter";
     SqlError::new(SqlState("22P03"), message)
 }

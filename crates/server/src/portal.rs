@@ -6,7 +6,7 @@ use crate::parameters::{format_of, value};
 use crate::replies::Format;
 use crate::requests::{Bind, violation};
 use crate::rows::Rows;
-use nodewise::pg_types::{TEXT, UNKNOWN, wire_type};
+use nodewise::pg_types::{TEXT, UNKNOWN, made_type, wire_type};
 use types::{Charset, Zone};
 
 /// A statement that a client has prepared, and what it has said of its parameters.
@@ -34,8 +34,9 @@ impl Kept {
     /// The number of the type of a parameter, for the client.
     pub fn oid(&self, index: usize) -> u32 {
         let said = self.known.oids.get(index).copied().filter(|it| !matches!(*it, 0 | UNKNOWN));
+        let domain = || self.prepared.parameter_domain(index).map(made_type);
         let known = || self.prepared.parameters()[index].map(|it| wire_type(it).oid);
-        said.or_else(known).unwrap_or(TEXT)
+        said.or_else(domain).or_else(known).unwrap_or(TEXT)
     }
 
     /// The numbers of the types of all parameters.

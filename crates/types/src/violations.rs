@@ -36,19 +36,19 @@ impl SqlError {
         Self::new(SqlState::CHECK_VIOLATION, message).of_constraint(table, check)
     }
 
-    /// A value that a CHECK of a domain has not.
+    /// A value that a CHECK of a domain has not; `domain` is its name with its schema ([`names::joined`]).
     pub fn outside_domain(domain: &str, constraint: &str) -> Self {
-        let message =
-            format!("value for domain {domain} violates check constraint \"{constraint}\"");
+        let own = names::sql(domain);
+        let message = format!("value for domain {own} violates check constraint \"{constraint}\"");
         Self::new(SqlState::CHECK_VIOLATION, message).about(|it| {
             it.data_type = Some(domain.to_owned());
             it.constraint = Some(constraint.to_owned());
         })
     }
 
-    /// NULL for a domain that has none.
+    /// NULL for a domain that has none, by its name with its schema.
     pub fn null_of_domain(domain: &str) -> Self {
-        let message = format!("domain {domain} does not allow null values");
+        let message = format!("domain {} does not allow null values", names::sql(domain));
         Self::new(SqlState::NOT_NULL_VIOLATION, message)
             .about(|it| it.data_type = Some(domain.to_owned()))
     }

@@ -19,7 +19,7 @@ use super::from::Source;
 use super::level::{Clause, Level};
 use super::row_lock::RowLock;
 use super::scope::{Columns, Frame, Named, Relation, is_named};
-use super::{Answer, Binder, Environment, OutputColumn, mapped};
+use super::{Answer, Binder, Environment, OutputColumn, ParameterTypes, mapped};
 use crate::item_assignment::item_that_is_set;
 use crate::overriding::Overriding;
 use crate::syntax::{ident, name};
@@ -45,8 +45,8 @@ pub struct BoundChange {
     pub locks: Vec<RowLock>,
     /// Whether binding at another time gives the same as long as the tables do not change.
     pub is_stable: bool,
-    /// The types of its parameters: those given, and what the surroundings tell of the others.
-    pub parameters: Vec<Option<DataType>>,
+    /// The types of its parameters.
+    pub parameters: ParameterTypes,
     /// The rights that it needs.
     pub asked: Asked,
 }
@@ -498,6 +498,7 @@ impl<'a> Binder<'a> {
         reads: bool,
     ) -> SqlResult<Expr> {
         let column = &target.table.columns[place];
+        self.note_domain(&value, self.rules.domain(place));
         let value = self.assigned(value, &column.name, column.data_type, reads)?;
         match self.rules.fields(place) {
             Some(fields) => self.fitted(value, fields),
@@ -583,11 +584,14 @@ impl<'a> Binder<'a> {
             && source.fetch.is_none();
         match &*source.body {
             SetExpr::Values(values) if is_plain => {
-                let stored = |place: &usize| match target.table.columns[*place].data_type {
-                    it if it.is_text() => DataType::Text,
-                    it => it,
+                let stored = |place: &usize| {
+                    let data_type = match target.table.columns[*place].data_type {
+                        it if it.is_text() => DataType::Text,
+                        it => it,
+                    };
+                    (data_type, self.rules.domain(*place))
                 };
-                let types: Vec<DataType> = places.iter().map(stored).collect();
+                let types: Vec<_> = places.iter().map(stored).collect();
                 self.values(values, &types)
             }
             _ => self.query(source),

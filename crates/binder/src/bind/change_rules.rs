@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use sqlparser::ast::{self, SetExpr};
 use types::numeric::interval_text::Fields;
 use types::{
-    CatalogView, ColumnId, FieldsColumn, Generated, Identity, SqlError, SqlResult, SqlState,
-    TableInfo, UniqueKey, names,
+    CatalogView, ColumnId, DomainColumn, FieldsColumn, Generated, Identity, SqlError, SqlResult,
+    SqlState, TableInfo, UniqueKey, names,
 };
 
 use super::changed_view::{ChangedView, place_in_table, places_in_table, views_of};
@@ -40,6 +40,7 @@ pub(super) struct TargetRules {
     identities: Vec<Identity>,
     generated: Vec<Generated>,
     fields: Vec<FieldsColumn>,
+    domains: Vec<DomainColumn>,
     /// The places in the lists of VALUES where all rows say DEFAULT.
     all_default: Vec<usize>,
     /// The views through which the table is changed, the one that the statement names first.
@@ -54,6 +55,7 @@ pub(super) static NOTHING: TargetRules = TargetRules {
     identities: Vec::new(),
     generated: Vec::new(),
     fields: Vec::new(),
+    domains: Vec::new(),
     all_default: Vec::new(),
     views: Vec::new(),
 };
@@ -108,6 +110,11 @@ impl TargetRules {
         self.fields.iter().find(|it| it.column.index() == place).map(|it| it.fields)
     }
 
+    /// The domain of a column.
+    pub(super) fn domain(&self, place: usize) -> Option<&str> {
+        self.domains.iter().find(|it| it.column.index() == place).map(|it| &*it.domain)
+    }
+
     /// The identity of a column.
     pub(super) fn identity(&self, place: usize) -> Option<Identity> {
         self.identities.iter().copied().find(|it| it.column.index() == place)
@@ -153,9 +160,18 @@ impl TargetRules {
         let (defaults, checks, identities) = (Vec::new(), Vec::new(), Vec::new());
         let all_default = values_of(statement).map_or_else(Vec::new, all_default);
         let (keys, generated) = (Vec::new(), Vec::new());
-        let (views, fields) = (Vec::new(), Vec::new());
-        let mut nothing =
-            Self { defaults, checks, keys, identities, generated, fields, all_default, views };
+        let (views, fields, domains) = (Vec::new(), Vec::new(), Vec::new());
+        let mut nothing = Self {
+            defaults,
+            checks,
+            keys,
+            identities,
+            generated,
+            fields,
+            domains,
+            all_default,
+            views,
+        };
         let Some((schema, table)) = target_name(statement) else { return Ok(nothing) };
         let (views, table) = views_of(schema.as_deref(), &table, catalog)?;
         nothing.views = views;
@@ -194,6 +210,7 @@ impl TargetRules {
             identities: rules.identities.clone(),
             generated: rules.generated.clone(),
             fields: rules.fields.clone(),
+            domains: rules.domains.clone(),
             all_default: nothing.all_default,
             views: nothing.views,
         })

@@ -179,10 +179,7 @@ impl Binder<'_> {
                 Ok(Expr::literal(value, to))
             }
             ExprKind::Parameter(number) => {
-                if number >= self.parameters.len() {
-                    self.parameters.resize(number + 1, None);
-                }
-                let known = *self.parameters[number].get_or_insert(to.plain());
+                let known = *self.parameters.entry(number).get_or_insert(to.plain());
                 Ok(cast(Expr { kind: ExprKind::Parameter(number), data_type: known }, to))
             }
             kind => Ok(cast(Expr { kind, data_type: DataType::Text }, to)),

@@ -40,6 +40,7 @@ impl<'a> Binder<'a> {
             return self.invoke(Function::JsonPathNormal, vec![path], whole);
         }
         if let Some(domain) = self.domain_named(data_type).map_err(|it| at(it, whole))? {
+            self.note_domain_of(operand, &domain.name).map_err(|it| at(it, operand))?;
             let value = self.cast_to(failing, operand, domain.data_type, whole)?;
             return self.as_domain(failing, value, &domain).map_err(|it| at(it, whole));
         }

@@ -11,14 +11,14 @@ pub enum RowCheck {
     View(String),
     /// One of the domain of a column.
     Domain {
-        /// The domain.
+        /// The domain, with its schema.
         domain: String,
         /// The constraint.
         constraint: String,
     },
     /// NOT NULL of the domain of a column.
     NotNull {
-        /// The domain.
+        /// The domain, with its schema.
         domain: String,
     },
 }
@@ -29,7 +29,7 @@ const DEPTH_MAX: usize = 64;
 /// What all domains that a domain is made of ask, and itself.
 #[derive(Clone, Debug)]
 pub struct DomainRules {
-    /// The domain, without its schema.
+    /// The domain, with its schema ([`names::joined`]).
     pub name: String,
     /// Whether NULL is none of its values.
     pub not_null: bool,
@@ -45,8 +45,8 @@ impl DomainRules {
     /// # Errors
     /// 42704 where there is no such domain, 54001 for too many that are made of one another.
     pub fn of(full: &str, catalog: &dyn CatalogView) -> SqlResult<Self> {
-        let (name, default) = (names::bare(full), None);
-        let mut rules = Self { name, not_null: false, checks: Vec::new(), default };
+        let name = full.to_owned();
+        let mut rules = Self { name, not_null: false, checks: Vec::new(), default: None };
         let mut next = Some(full.to_owned());
         for depth in 0..=DEPTH_MAX {
             let Some(full) = next.take() else { break };

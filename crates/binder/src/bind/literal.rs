@@ -32,11 +32,7 @@ impl<'a> Binder<'a> {
             ast::Value::Null => Ok(null(DataType::Null)),
             ast::Value::Placeholder(id) => {
                 let number = crate::parameters::number(id).map_err(|it| at(it, whole))?;
-                let known = self.parameters.get(number).copied().flatten();
-                let data_type = known.unwrap_or(DataType::Null);
-                if number >= self.parameters.len() {
-                    self.parameters.resize(number + 1, None);
-                }
+                let data_type = self.parameters.entry(number).unwrap_or(DataType::Null);
                 Ok(Expr { kind: ExprKind::Parameter(number), data_type })
             }
             other => match text_of(other) {

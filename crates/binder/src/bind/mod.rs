@@ -74,6 +74,7 @@ mod noting;
 mod number_ranges;
 mod order;
 mod ordered_set;
+mod parameter_types;
 mod pivot;
 mod quantified_test;
 mod query;
@@ -127,6 +128,7 @@ pub use domain_rules::{DomainRules, RowCheck};
 pub use json::names as json_names;
 use level::Level;
 pub(crate) use literal::text_of;
+pub use parameter_types::ParameterTypes;
 pub use row_lock::RowLock;
 pub use session_facts::{SerialSequence, SessionFacts};
 pub use view::{BoundView, bind_view};
@@ -161,8 +163,8 @@ pub struct Bound {
     /// Whether it would be bound to the same thing at any other time: it asks for no now() and the like, which binding
     /// replaces by their values.
     pub is_stable: bool,
-    /// The types of its parameters: those given, and what the surroundings tell of the others.
-    pub parameters: Vec<Option<DataType>>,
+    /// The types of its parameters.
+    pub parameters: ParameterTypes,
     /// The rights that it needs.
     pub asked: Asked,
 }
@@ -203,7 +205,7 @@ struct Binder<'a> {
     recursions: Vec<RecursiveQuery>,
     /// How many tables there are that nobody has stored.
     unstored_tables: u32,
-    parameters: Vec<Option<DataType>>,
+    parameters: ParameterTypes,
     is_stable: bool,
     /// The SELECTs that are open, the innermost last.
     levels: Vec<Level>,
@@ -268,7 +270,7 @@ impl<'a> Binder<'a> {
             shared: Vec::new(),
             recursions: Vec::new(),
             unstored_tables: 0,
-            parameters: parameters.to_vec(),
+            parameters: ParameterTypes::of(parameters),
             is_stable: true,
             levels: Vec::new(),
             chosen: None,

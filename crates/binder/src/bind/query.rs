@@ -102,11 +102,11 @@ impl<'a> Binder<'a> {
     }
 
     /// VALUES as a query. A row has a level of its own, so that a subquery in it depends on no other. `parameters`: the
-    /// types of parameters, column by column, where they are known.
+    /// types of parameters, column by column, where they are known, and the domains that tell them.
     pub(super) fn values(
         &mut self,
         values: &'a ast::Values,
-        parameters: &[DataType],
+        parameters: &[(DataType, Option<&str>)],
     ) -> SqlResult<Answer> {
         if values.explicit_row || values.value_keyword {
             return Err(SqlError::new(SqlState::SYNTAX, "syntax error: VALUES (..), (..)"));
@@ -128,7 +128,7 @@ impl<'a> Binder<'a> {
             let (exprs, level): (Vec<Expr>, _) = self.in_level(level, bind)?;
             rows.push((exprs, level.input));
         }
-        for (place, to) in parameters.iter().enumerate().take(width) {
+        for (place, (to, _)) in parameters.iter().enumerate().take(width) {
             self.each_as(&mut rows, place, *to)?;
         }
         self.constant_rows(rows, width)
@@ -156,9 +156,14 @@ impl<'a> Binder<'a> {
 
     /// An expression of VALUES; a parameter or a text of unknown type is of the type that is asked for, whatever the other rows
     /// have there.
-    fn value(&mut self, node: &'a ast::Expr, wanted: Option<&DataType>) -> SqlResult<Expr> {
+    fn value(
+        &mut self,
+        node: &'a ast::Expr,
+        wanted: Option<&(DataType, Option<&str>)>,
+    ) -> SqlResult<Expr> {
         let value = self.declared(node)?;
-        match (&value.kind, wanted) {
+        self.note_domain(&value, wanted.and_then(|it| it.1));
+        match (&value.kind, wanted.map(|it| &it.0)) {
             (ExprKind::Parameter(_) | ExprKind::Literal(Value::Text(_)), Some(to))
                 if value.data_type == DataType::Null =>
             {

@@ -80,8 +80,8 @@ fn kept(query: &ast::Query, environment: &Environment<'_>) -> SqlResult<Kept> {
     binder.resolved = Some(Box::default());
     let mut answer = binder.query(query)?;
     binder.decide_types(&mut answer)?;
-    if !binder.parameters.is_empty() {
-        let message = format!("there is no parameter ${}", binder.parameters.len());
+    if !binder.parameters.types.is_empty() {
+        let message = format!("there is no parameter ${}", binder.parameters.types.len());
         return Err(SqlError::new(SqlState::UNDEFINED_PARAMETER, message));
     }
     let of = |it: &OutputColumn| (it.name.clone(), binder.attributes[it.attr].data_type);

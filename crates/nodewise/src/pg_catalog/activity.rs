@@ -7,9 +7,9 @@ use stdx::sync::atomic::Ordering;
 
 use super::oids;
 use super::shared::{none, number};
-use crate::Session;
-use crate::pg_types::wire_type;
+use crate::pg_types::{made_type, wire_type};
 use crate::views::{Cell, ViewBuilder, Viewer};
+use crate::{Prepared, Session};
 
 const ACTIVITY: [(&str, char); 22] = [
     ("datid", '#'),
@@ -90,12 +90,15 @@ pub(super) fn activity(session: &Session) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
-/// Types as an array of their names.
-fn names_of(session: &Session, types: &[Option<DataType>]) -> SqlResult<Cell> {
+/// The types of parameters as an array of their names.
+fn names_of(session: &Session, prepared: &Prepared) -> SqlResult<Cell> {
     let known = super::types::all_names(session);
     let mut held = String::new();
-    for of in types {
-        let oid = i64::from(wire_type(of.unwrap_or(DataType::Text)).oid);
+    let types = prepared.parameters();
+    for (place, of) in types.iter().enumerate() {
+        let domain = prepared.parameter_domain(place).map(made_type);
+        let oid = domain.unwrap_or_else(|| wire_type(of.unwrap_or(DataType::Text)).oid);
+        let oid = i64::from(oid);
         let name = known.iter().find(|it| it.0 == oid).map_or("-", |it| &it.2);
         array::push_text(&mut held, name);
     }
@@ -122,7 +125,7 @@ pub(super) fn prepared_statements(session: &Session) -> SqlResult<RecordBatch> {
             name.as_str().into(),
             prepared.0.text.to_string().into(),
             Cell::Moment(Some(prepared.0.made)),
-            names_of(session, prepared.parameters())?,
+            names_of(session, prepared)?,
             none(),
             prepared.0.from_sql.into(),
             number(0),

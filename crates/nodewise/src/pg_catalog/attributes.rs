@@ -5,10 +5,10 @@ use ::types::{ColumnId, DataType, ObjectKind, RowRules, SqlResult, names};
 use arrow_array::RecordBatch;
 use storage::ColumnSchema;
 
-use super::oids;
 use super::owners::Shown;
 use super::relations::{all, index_oid};
 use super::shared::{none, number};
+use super::{oids, row_types};
 use crate::Session;
 use crate::index_ddl::distinct_names;
 use crate::index_text::{names_of, said};
@@ -91,6 +91,14 @@ pub(super) fn attributes(session: &Session) -> SqlResult<RecordBatch> {
             let column = ColumnSchema::new(name, *data_type, true);
             let more = (false, ["", ""], rights.column_acl(session, name)?, None);
             attribute(&mut view, (oids::table(it.id), place), (&column, None), more);
+        }
+    }
+    for it in session.snapshot().user_types() {
+        let Some((of, fields)) = row_types::composite(it) else { continue };
+        for (place, field) in fields.fields().iter().enumerate() {
+            let column = ColumnSchema::new(&*field.name, field.data_type, true);
+            let more = (false, ["", ""], Cell::Text(None), None);
+            attribute(&mut view, (of.relation, place), (&column, None), more);
         }
     }
     view.finish()

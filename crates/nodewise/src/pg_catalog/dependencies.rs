@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use ::types::{ColumnId, SqlResult, ViewDefinition, names};
+use ::types::{ColumnId, DataType, SqlResult, ViewDefinition, names};
 use arrow_array::RecordBatch;
 use stdx::sync::Arc;
 use storage::{IndexKind, Table};
@@ -12,11 +12,13 @@ use super::attributes::default_of;
 use super::constraints::{by_name, parent_key, referred};
 use super::oids;
 use super::relations::{all, index_oid};
+use super::row_types::{composite, of_relations};
 use super::shared::number;
 use super::system_views::numbered_views;
+use super::types::is_own;
 use crate::Session;
 use crate::constraints::columns_named;
-use crate::pg_types::{made_type, wire_type};
+use crate::pg_types::{array_of_made, made_type, wire_type};
 use crate::views::{Cell, ViewBuilder};
 
 /// An object: the view of the catalog that lists it, its number, and the place of a column, from 1; 0 of the object itself.
@@ -24,6 +26,7 @@ type Object = (&'static str, i64, i64);
 
 const RELATION: &str = "pg_class";
 const CONSTRAINT: &str = "pg_constraint";
+const TYPE: &str = "pg_type";
 
 /// How one object depends on another, as PostgreSQL's letters.
 const NORMAL: &str = "n";
@@ -77,6 +80,7 @@ pub(super) fn dependencies(session: &Session) -> SqlResult<RecordBatch> {
         of_indexes(table, &mut found);
         of_rules(table, &tables, &mut found)?;
     }
+    of_types(session, &mut found);
     of_views(session, &tables, &mut found);
     of_sequences(session, &tables, &mut found);
     let mut view = ViewBuilder::new(&[
@@ -115,16 +119,48 @@ fn of_columns(table: &Table, found: &mut Vec<Dependency>) {
     for (place, it) in (0..).zip(&table.columns).filter(|it| !names::is_hidden(&it.1.name)) {
         let own = column(table, ColumnId(place));
         let of_type = match rows.domain(ColumnId(place)) {
-            Some(domain) => Some(made_type(domain)),
-            None => it.data_type.made_name().map(|_| wire_type(it.data_type).oid),
+            Some(domain) => Some(type_object(made_type(domain))),
+            None => made_object(it.data_type),
         };
-        if let Some(of_type) = of_type {
-            found.push((own, ("pg_type", of_type.into(), 0), NORMAL));
-        }
+        found.extend(of_type.map(|it| (own, it, NORMAL)));
         if default_of(rows, ColumnId(place)).is_some() {
             let default = oids::named("default", table.id, &place.to_string());
             found.push((("pg_attrdef", default, 0), own, AUTO));
         }
+    }
+}
+
+fn type_object(number: u32) -> Object {
+    (TYPE, number.into(), 0)
+}
+
+/// A type that users made, or of arrays of one.
+fn made_object(of: DataType) -> Option<Object> {
+    of.element().unwrap_or(of).made_name().map(|_| type_object(wire_type(of).oid))
+}
+
+/// Types that users made, and those of the rows of relations. A type of arrays is a part of what it is of.
+fn of_types(session: &Session, found: &mut Vec<Dependency>) {
+    let snapshot = session.snapshot();
+    for it in snapshot.user_types().filter(|it| it.domain.is_some() || is_own(it)) {
+        let own = type_object(made_type(&it.name));
+        found.push((own, schema_of(&it.name), NORMAL));
+        found.push((type_object(array_of_made(&it.name)), own, INTERNAL));
+        if let Some(domain) = &it.domain {
+            let of = domain.of.as_deref().map(|it| type_object(made_type(it)));
+            let of = of.or_else(|| made_object(it.data_type));
+            found.extend(of.map(|it| (own, it, NORMAL)));
+        }
+        let Some((row, fields)) = composite(it) else { continue };
+        found.push(((RELATION, row.relation, 0), own, INTERNAL));
+        for (place, field) in (1..).zip(fields.fields()) {
+            let of = made_object(field.data_type);
+            found.extend(of.map(|it| ((RELATION, row.relation, place), it, NORMAL)));
+        }
+    }
+    for it in of_relations(&snapshot) {
+        found.push(((TYPE, it.oid, 0), (RELATION, it.relation, 0), INTERNAL));
+        found.push(((TYPE, it.array, 0), (TYPE, it.oid, 0), INTERNAL));
     }
 }
 

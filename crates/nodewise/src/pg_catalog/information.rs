@@ -8,20 +8,22 @@ use binder::bind::changeable_columns;
 use super::owners::Shown;
 use super::shared::{none, schemas};
 use super::standard_types::{catalog, digits, radix, said};
-use super::{information_columns, information_constraints};
+use super::{information_columns, information_constraints, information_types};
 use crate::Session;
 use crate::views::{Cell, ViewBuilder};
 
 pub(super) fn rows_of(name: &str, session: &Session) -> Option<SqlResult<RecordBatch>> {
     Some(match name {
         "applicable_roles" => super::roles::applicable_roles(session),
+        "attributes" => information_types::attributes(session),
         "check_constraints" => information_constraints::checks(session),
         "column_privileges" => super::roles::column_privileges(session, false),
         "columns" => information_columns::columns(session),
         "constraint_column_usage" => information_constraints::columns_used(session),
         "constraint_table_usage" => information_constraints::tables_used(session),
         "domain_constraints" => super::domains::constraints(session),
-        "domains" => super::domains::domains(session),
+        "domains" => information_types::domains(session),
+        "element_types" => information_types::element_types(session),
         "enabled_roles" => super::roles::enabled_roles(session),
         "key_column_usage" => information_constraints::key_columns(session),
         "referential_constraints" => information_constraints::references(session),
@@ -32,6 +34,7 @@ pub(super) fn rows_of(name: &str, session: &Session) -> Option<SqlResult<RecordB
         "table_constraints" => information_constraints::constraints(session),
         "table_privileges" => super::roles::table_privileges(session, false),
         "tables" => tables(session),
+        "user_defined_types" => information_types::user_defined_types(session),
         "views" => views(session),
         _ => return None,
     })

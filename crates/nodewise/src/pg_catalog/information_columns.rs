@@ -152,6 +152,52 @@ fn type_cells(
     ]
 }
 
+/// A type as views say it that are not about columns: from `data_type` to `interval_precision`, and its name of PostgreSQL.
+pub(super) fn said_type_cells(session: &Session, of: DataType) -> ([Cell; 15], [Cell; 3]) {
+    let all = type_cells(session, of, &RowRules::default(), ColumnId(0));
+    let [
+        name,
+        length,
+        octets,
+        precision,
+        radix,
+        scale,
+        moment,
+        range,
+        digits,
+        set_catalog,
+        set_schema,
+        set,
+        order_catalog,
+        order_schema,
+        order,
+        _,
+        _,
+        _,
+        udt_catalog,
+        udt_schema,
+        udt,
+    ] = all;
+    let said = [
+        name,
+        length,
+        octets,
+        set_catalog,
+        set_schema,
+        set,
+        order_catalog,
+        order_schema,
+        order,
+        precision,
+        radix,
+        scale,
+        moment,
+        range,
+        digits,
+    ];
+    (said, [udt_catalog, udt_schema, udt])
+}
+
 /// From `is_identity` to `identity_cycle`.
 fn identity_cells(
     session: &Session,
@@ -177,22 +223,22 @@ fn identity_cells(
 }
 
 /// A relation with its columns.
-struct Listed {
-    relation: String,
-    columns: Vec<ColumnSchema>,
+pub(super) struct Listed {
+    pub(super) relation: String,
+    pub(super) columns: Vec<ColumnSchema>,
     /// Those of a view are none.
-    rules: Arc<RowRules>,
+    pub(super) rules: Arc<RowRules>,
     /// By column.
     is_updatable: Vec<bool>,
 }
 
 /// The columns that people see, with their places.
-fn shown(columns: &[ColumnSchema]) -> impl Iterator<Item = (usize, &ColumnSchema)> {
+pub(super) fn shown(columns: &[ColumnSchema]) -> impl Iterator<Item = (usize, &ColumnSchema)> {
     columns.iter().enumerate().filter(|it| !names::is_hidden(&it.1.name))
 }
 
 /// All tables and views with their columns.
-fn listed(session: &Session) -> Vec<Listed> {
+pub(super) fn listed(session: &Session) -> Vec<Listed> {
     let snapshot = session.snapshot();
     let tables = super::relations::all(session).into_iter().map(|it| Listed {
         relation: it.name.clone(),

@@ -25,12 +25,20 @@ pub const COLLATION: i64 = 950;
 const FIRST: i64 = 16_384;
 /// Views have numbers below, in order.
 const VIEWS: i64 = 14_000;
+/// The types of the rows of tables and views have numbers from here on.
+const ROW_TYPES: i64 = 1 << 29;
 /// What has no number of its own has one by its name, from here on.
 const NAMED: i64 = 1 << 30;
 
 /// A table.
 pub fn table(id: TableId) -> i64 {
     FIRST + i64::from(id.0)
+}
+
+/// The type of the rows of a table or a view, and that of arrays of them.
+pub fn row_type(id: TableId) -> (i64, i64) {
+    let own = ROW_TYPES + 2 * i64::from(id.0);
+    (own, own + 1)
 }
 
 /// A view, by its place among all.

@@ -29,7 +29,11 @@ impl Shown {
     }
 
     pub(super) fn owner(&self) -> Cell {
-        oid(self.0.owner).into()
+        self.owner_number().into()
+    }
+
+    pub(super) fn owner_number(&self) -> i64 {
+        oid(self.0.owner)
     }
 
     pub(super) fn owner_name(&self, session: &Session) -> Cell {

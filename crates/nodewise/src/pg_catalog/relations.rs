@@ -9,9 +9,9 @@ use binder::bind::SerialSequence;
 use stdx::sync::Arc;
 use storage::{CatalogSnapshot, Rules, Table, TableIndex};
 
-use super::oids;
 use super::owners::Shown;
 use super::shared::{is_plain, none, number, ways};
+use super::{oids, row_types};
 use crate::Session;
 use crate::constraints;
 use crate::pg_types::wire_type;
@@ -78,10 +78,12 @@ const CLASS: [(&str, char); 29] = [
 
 pub(super) fn classes(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::new(&CLASS);
+    let row_type = |id| oids::row_type(id).0;
     for table in all(session) {
         let rules = table.rules();
         let columns = table.columns.iter().filter(|it| !names::is_hidden(&it.name)).count();
-        let own = Class { rows: table.rows(), ..Class::of(oids::table(table.id), "r", columns) };
+        let own = Class::of(oids::table(table.id), "r", columns);
+        let own = Class { rows: table.rows(), row_type: row_type(table.id), ..own };
         let schema = names::schema_of(&table.name);
         class(session, &mut view, &table.name, &Class { rules: Some(rules), ..own })?;
         for index in &rules.indexes {
@@ -95,7 +97,14 @@ pub(super) fn classes(session: &Session) -> SqlResult<RecordBatch> {
         let kind = if it.materialized.is_some() { "m" } else { "v" };
         let own = Class::of(oids::table(it.id), kind, it.columns.len());
         let is_populated = it.materialized.as_ref().is_none_or(|it| it.is_populated);
-        class(session, &mut view, &it.name, &Class { is_populated, ..own })?;
+        let own = Class { is_populated, row_type: row_type(it.id), ..own };
+        class(session, &mut view, &it.name, &own)?;
+    }
+    for it in session.snapshot().user_types() {
+        let Some((of, fields)) = row_types::composite(it) else { continue };
+        let own = Class::of(of.relation, "c", fields.fields().len());
+        let role = Some(super::owners::oid(it.owner));
+        class(session, &mut view, &of.name, &Class { row_type: of.oid, role, ..own })?;
     }
     for it in session.snapshot().sequences() {
         let own = Class::of(oids::of_name("sequence", &it.name), "S", 3);
@@ -195,12 +204,26 @@ struct Class<'a> {
     owner: Option<&'a str>,
     /// Of an index, whether it was made USING inverted.
     inverted: bool,
+    /// The type of its rows, 0 where they have none.
+    row_type: i64,
+    /// The number of who owns it, where that is no owner of a relation.
+    role: Option<i64>,
 }
 
 impl Class<'_> {
     fn of(oid: i64, kind: &'static str, columns: usize) -> Self {
-        let (rows, rules, is_populated, owner) = (0, None, true, None);
-        Self { oid, kind, columns, rows, rules, is_populated, owner, inverted: false }
+        Self {
+            oid,
+            kind,
+            columns,
+            rows: 0,
+            rules: None,
+            is_populated: true,
+            owner: None,
+            inverted: false,
+            row_type: 0,
+            role: None,
+        }
     }
 }
 
@@ -219,16 +242,16 @@ fn class(
         "i" => oids::BTREE,
         _ => 0,
     };
-    let is_view = kind == "v";
+    let is_kept = !matches!(kind, "v" | "c");
     view.row([
         number(oid),
         names::bare(name).into(),
         number(oids::schema_of(name)),
+        number(class.row_type),
         number(0),
-        number(0),
-        shown.owner(),
+        class.role.map_or_else(|| shown.owner(), number),
         number(method),
-        number(if is_view { 0 } else { oid }),
+        number(if is_kept { oid } else { 0 }),
         number(0),
         number(0),
         rows.into(),
@@ -418,6 +441,8 @@ pub(super) fn numbered(snapshot: &CatalogSnapshot) -> Vec<(i64, String)> {
     all.extend(snapshot.views().iter().map(|it| (oids::table(it.id), it.name.clone())));
     let sequences = snapshot.sequences();
     all.extend(sequences.map(|it| (oids::of_name("sequence", &it.name), it.name.clone())));
+    let composites = snapshot.user_types().filter_map(|it| row_types::composite(it));
+    all.extend(composites.map(|(it, _)| (it.relation, it.name)));
     all
 }
 

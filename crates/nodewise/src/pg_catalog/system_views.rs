@@ -76,8 +76,9 @@ pub(super) const EMPTY: &[(&str, &[(&str, char)])] = &[
 ];
 
 /// Views of `information_schema`.
-const INFORMATION_NAMES: [&str; 19] = [
+const INFORMATION_NAMES: [&str; 22] = [
     "applicable_roles",
+    "attributes",
     "check_constraints",
     "column_privileges",
     "columns",
@@ -85,6 +86,7 @@ const INFORMATION_NAMES: [&str; 19] = [
     "constraint_table_usage",
     "domain_constraints",
     "domains",
+    "element_types",
     "enabled_roles",
     "key_column_usage",
     "referential_constraints",
@@ -95,6 +97,7 @@ const INFORMATION_NAMES: [&str; 19] = [
     "table_constraints",
     "table_privileges",
     "tables",
+    "user_defined_types",
     "views",
 ];
 

@@ -2,9 +2,11 @@
 
 use ::types::{DataType, Domain, SqlResult, UserType, names};
 use arrow_array::RecordBatch;
+use storage::CatalogSnapshot;
 
-use super::oids;
+use super::owners::Shown;
 use super::shared::{none, number, ways};
+use super::{oids, row_types};
 use crate::Session;
 use crate::pg_types::{array_of_made, made_type, wire_type};
 use crate::views::ViewBuilder;
@@ -87,20 +89,28 @@ pub(super) const TYPES: &[PgType] = &[
 /// The names of all types, those of arrays included, without lengths.
 pub(super) fn all_names(session: &Session) -> Vec<(i64, Option<i64>, String)> {
     let snapshot = session.snapshot();
-    let made = snapshot.user_types().filter(|it| is_own(it)).flat_map(|it| {
-        let name = names::sql(&it.name);
-        let arrays = (i64::from(array_of_made(&it.name)), None, format!("{name}[]"));
-        [(i64::from(made_type(&it.name)), None, name), arrays]
+    let made = made_numbers(&snapshot).into_iter().flat_map(|(name, own, array)| {
+        let name = names::sql(&name);
+        [(array, None, format!("{name}[]")), (own, None, name)]
     });
-    let domains = snapshot.user_types().filter(|it| it.domain.is_some());
-    let domains = domains.map(|it| (i64::from(made_type(&it.name)), None, names::sql(&it.name)));
-    let made: Vec<_> = made.chain(domains).collect();
     let own = TYPES.iter().map(|it| (it.oid, None, it.sql.to_owned()));
     let arrays = TYPES.iter().map(|it| {
         let oid = crate::pg_types::array_of(it.oid as u32).into();
         (oid, None, format!("{}[]", it.sql))
     });
     own.chain(arrays.filter(|it| it.0 != 0)).chain(made).collect()
+}
+
+/// The types that have names of users, with the numbers of each and of arrays of it: those that they made, and those of the rows of
+/// relations.
+fn made_numbers(snapshot: &CatalogSnapshot) -> Vec<(String, i64, i64)> {
+    let made = snapshot.user_types().filter(|it| it.domain.is_some() || is_own(it));
+    let made = made.map(|it| {
+        let (own, array) = numbers_of(it);
+        (it.name.clone(), own, array)
+    });
+    let rows = row_types::of_relations(snapshot).into_iter();
+    made.chain(rows.map(|it| (it.name, it.oid, it.array))).collect()
 }
 
 /// Words of SQL for types whose names are others.
@@ -119,12 +129,10 @@ pub(super) fn known_names(session: &Session) -> Vec<(i64, String)> {
         let array = array_number(it.oid);
         array.into_iter().for_each(|array| add(array, names::CATALOG, &format!("_{}", it.name)));
     }
-    for it in session.snapshot().user_types() {
-        let (schema, name) = names::split(&it.name);
-        add(made_type(&it.name).into(), &schema, &name);
-        if is_own(it) {
-            add(array_of_made(&it.name).into(), &schema, &format!("_{name}"));
-        }
+    for (full, own, array) in made_numbers(&session.snapshot()) {
+        let (schema, name) = names::split(&full);
+        add(own, &schema, &name);
+        add(array, &schema, &format!("_{name}"));
     }
     // What is not said to be of the system's schema is a name of SQL first, as `char`.
     let named = |name: &str| WORDS.contains(&name);
@@ -212,20 +220,29 @@ pub(super) fn types(session: &Session) -> SqlResult<RecordBatch> {
     for it in TYPES {
         array(&mut view, it);
     }
-    for it in session.snapshot().user_types().filter(|it| is_own(it)) {
-        user_type(&mut view, it);
-        array_of_user_type(&mut view, it);
-    }
-    for it in session.snapshot().user_types() {
-        if let Some(domain) = &it.domain {
-            domain_type(&mut view, it, domain);
+    let snapshot = session.snapshot();
+    for it in snapshot.user_types() {
+        let owner = super::owners::oid(it.owner);
+        match &it.domain {
+            Some(domain) => domain_type(&mut view, it, domain),
+            None if let Some((of, _)) = row_types::composite(it) => {
+                made_type_row(&mut view, (&it.name, owner), (of.oid, of.array), of.relation);
+            }
+            None if is_own(it) => made_type_row(&mut view, (&it.name, owner), numbers_of(it), 0),
+            None => continue,
         }
+        array_of_made_type(&mut view, (&it.name, owner), numbers_of(it));
+    }
+    for it in row_types::of_relations(&snapshot) {
+        let owner = Shown::of_relation(session, &it.name).owner_number();
+        made_type_row(&mut view, (&it.name, owner), (it.oid, it.array), it.relation);
+        array_of_made_type(&mut view, (&it.name, owner), (it.oid, it.array));
     }
     view.finish()
 }
 
 /// Whether a type that users made is one of its own, of labels or of rows, and no other name of a type.
-fn is_own(it: &UserType) -> bool {
+pub(super) fn is_own(it: &UserType) -> bool {
     it.domain.is_none() && it.data_type.made_name() == Some(&*it.name)
 }
 
@@ -236,7 +253,14 @@ fn domain_type(view: &mut ViewBuilder, it: &UserType, domain: &Domain) {
     let category = match it.data_type {
         DataType::Enum(_) => "E",
         DataType::Array(_) => "A",
+        DataType::Struct(row) if row.is_record() => "C",
         _ => of.map_or("U", |it| it.category),
+    };
+    let functions = match category {
+        "E" => "enum_",
+        "C" => "record_",
+        "A" => "array_",
+        _ => of.map_or("text", |it| it.functions),
     };
     let base = domain.of.as_ref().map_or(wire.oid, |it| made_type(it));
     view.row([
@@ -254,11 +278,11 @@ fn domain_type(view: &mut ViewBuilder, it: &UserType, domain: &Domain) {
         number(0),
         "-".into(),
         number(0),
-        number(0),
+        number(array_of_made(&it.name).into()),
         "domain_in".into(),
-        of.map_or_else(|| "array_out".to_owned(), |it| format!("{}out", it.functions)).into(),
+        format!("{functions}out").into(),
         "domain_recv".into(),
-        of.map_or_else(|| "array_send".to_owned(), |it| format!("{}send", it.functions)).into(),
+        format!("{functions}send").into(),
         domain.not_null.into(),
         number(base.into()),
         number(wire.modifier.into()),
@@ -269,15 +293,25 @@ fn domain_type(view: &mut ViewBuilder, it: &UserType, domain: &Domain) {
     ]);
 }
 
-/// A type that a user made.
-fn user_type(view: &mut ViewBuilder, it: &UserType) {
-    let is_row = matches!(it.data_type, DataType::Struct(_));
+/// The numbers of a type that a user made, and of arrays of it.
+fn numbers_of(it: &UserType) -> (i64, i64) {
+    (made_type(&it.name).into(), array_of_made(&it.name).into())
+}
+
+/// A type of labels, or of rows, which has a relation.
+fn made_type_row(
+    view: &mut ViewBuilder,
+    (name, owner): (&str, i64),
+    (own, array): (i64, i64),
+    relation: i64,
+) {
+    let is_row = relation != 0;
     let functions = if is_row { "record" } else { "enum" };
     view.row([
-        number(made_type(&it.name).into()),
-        names::bare(&it.name).into(),
-        number(oids::schema_of(&it.name)),
-        number(super::owners::oid(it.owner)),
+        number(own),
+        names::bare(name).into(),
+        number(oids::schema_of(name)),
+        number(owner),
         number(if is_row { -1 } else { 4 }),
         (!is_row).into(),
         if is_row { "c" } else { "e" }.into(),
@@ -285,10 +319,10 @@ fn user_type(view: &mut ViewBuilder, it: &UserType) {
         false.into(),
         true.into(),
         ",".into(),
-        number(0),
+        number(relation),
         "-".into(),
         number(0),
-        number(array_of_made(&it.name).into()),
+        number(array),
         format!("{functions}_in").into(),
         format!("{functions}_out").into(),
         format!("{functions}_recv").into(),
@@ -339,10 +373,13 @@ fn array(view: &mut ViewBuilder, element: &PgType) {
     }
 }
 
-fn array_of_user_type(view: &mut ViewBuilder, it: &UserType) {
-    let own = (i64::from(array_of_made(&it.name)), &*names::bare(&it.name));
-    let place = (oids::schema_of(&it.name), super::owners::oid(it.owner));
-    array_type(view, own, place, (made_type(&it.name).into(), 0), ("b", "A"));
+fn array_of_made_type(
+    view: &mut ViewBuilder,
+    (name, owner): (&str, i64),
+    (element, own): (i64, i64),
+) {
+    let place = (oids::schema_of(name), owner);
+    array_type(view, (own, &names::bare(name)), place, (element, 0), ("b", "A"));
 }
 
 fn array_type(
@@ -435,12 +472,39 @@ pub(super) fn number_of(session: &Session, name: &str) -> Option<i64> {
             let plain = if is_array { plain.array()? } else { plain };
             return Some(crate::pg_types::wire_type(plain).oid.into());
         }
-        let full = session.existing_type_name(&said_name(name)).ok()?;
-        let made = session.snapshot().user_type(&full).map(|it| it.data_type)?;
-        let made = if is_array { made.array()? } else { made };
-        return Some(crate::pg_types::wire_type(made).oid.into());
+        return made_number(session, &said_name(name), is_array);
     }
     if is_array { found.and_then(array_number) } else { found }
+}
+
+/// The number of a type that users made, or of the rows of a relation, or of arrays of it.
+fn made_number(session: &Session, said: &str, is_array: bool) -> Option<i64> {
+    let (full, snapshot) = (session.existing_type_name(said).ok()?, session.snapshot());
+    let of = |(own, array)| if is_array { array } else { own };
+    match snapshot.user_type(&full) {
+        Some(it) if it.domain.is_some() || is_own(it) => Some(of(numbers_of(it))),
+        Some(it) => {
+            let data_type = if is_array { it.data_type.array()? } else { it.data_type };
+            Some(wire_type(data_type).oid.into())
+        }
+        None => {
+            let relation = session.existing_name(said, true).ok()?;
+            let rows = row_types::of_relations(&snapshot).into_iter();
+            let own = rows.filter(|it| it.name == relation).map(|it| of((it.oid, it.array))).next();
+            own.or_else(|| if is_array { None } else { named_array(session, said) })
+        }
+    }
+}
+
+/// The number of a type of arrays by its own name, that of its items behind a line.
+fn named_array(session: &Session, said: &str) -> Option<i64> {
+    let (schema, name) = session.name_said(said).ok()?;
+    let element = name.strip_prefix('_')?;
+    let said = match &schema {
+        Some(schema) => names::written(&[schema, element]),
+        None => names::written(&[element]),
+    };
+    made_number(session, &said, true)
 }
 
 /// The number of the type of arrays of a type.

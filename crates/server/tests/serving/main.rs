@@ -7,6 +7,7 @@ mod collector;
 mod column_rights;
 #[path = "../common/mod.rs"]
 mod common;
+mod composites;
 mod copy;
 mod flight;
 mod http;
