@@ -4,10 +4,13 @@ use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Field, Schema, SchemaRef};
 use execution::PipelineReport;
+use plan::ColumnOrigin;
 use stdx::Nanos;
 use stdx::sync::Arc;
 use storage::lists::{outer, outer_field};
 use types::{DataType, SqlError, SqlResult};
+
+use crate::Described;
 
 /// The answer of one statement.
 #[derive(Clone, Debug)]
@@ -18,6 +21,8 @@ pub struct Answer {
     pub schema: SchemaRef,
     /// The SQL types of its columns.
     pub types: Vec<DataType>,
+    /// Where its columns come from ([`Described::origins`]).
+    pub origins: Vec<Option<ColumnOrigin>>,
     /// The rows.
     pub batches: Vec<RecordBatch>,
     /// Where the time went.
@@ -51,6 +56,12 @@ impl Answer {
             *batch = listed(batch, &self.schema, &self.types)?;
         }
         Ok(self)
+    }
+
+    /// The columns of its rows.
+    pub fn described(&self) -> Described {
+        let (schema, types) = (self.schema.clone(), self.types.clone());
+        Described { schema, types, origins: self.origins.clone() }
     }
 
     /// Whether the statement gives rows at all.
@@ -87,6 +98,7 @@ pub(crate) fn done(tag: impl Into<String>) -> Answer {
         tag: tag.into(),
         schema: Arc::new(Schema::empty()),
         types: Vec::new(),
+        origins: Vec::new(),
         batches: Vec::new(),
         profile: Default::default(),
     }
@@ -127,11 +139,5 @@ pub(crate) fn text_answer(tag: &str, name: &str, lines: Vec<&str>) -> SqlResult<
     let schema = Arc::new(arrow_schema::Schema::new(vec![field]));
     let batch = RecordBatch::try_new(schema.clone(), vec![array])
         .map_err(|error| SqlError::internal(error.to_string()))?;
-    Ok(Answer {
-        tag: tag.to_owned(),
-        schema,
-        types: vec![DataType::Text],
-        batches: vec![batch],
-        profile: QueryProfile::default(),
-    })
+    Ok(Answer { schema, types: vec![DataType::Text], batches: vec![batch], ..done(tag) })
 }

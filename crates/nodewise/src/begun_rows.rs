@@ -2,6 +2,7 @@
 
 use arrow_schema::SchemaRef;
 use execution::RowStream;
+use plan::ColumnOrigin;
 use stdx::Nanos;
 use types::DataType;
 
@@ -10,6 +11,7 @@ pub(crate) struct BegunRows {
     pub(crate) stream: RowStream,
     pub(crate) schema: SchemaRef,
     pub(crate) types: Vec<DataType>,
+    pub(crate) origins: Vec<Option<ColumnOrigin>>,
     /// Whether it works on tables, and so needs a place among those that do.
     pub(crate) needs_place: bool,
     pub(crate) started: Nanos,

@@ -20,10 +20,10 @@ use crate::durability::Operation;
 use crate::parallel::LoadProgress;
 use crate::planned_change::PlannedChange;
 use crate::planning::plan_plain_change;
-use crate::result::{held_schema_of, schema_of, shown, types_of};
+use crate::result::{held_schema_of, shown};
 use crate::sql_names::sql_path;
 use crate::statement_catalog::{StatementCatalog, Tables, tables_of};
-use crate::{Answer, CancelToken, QueryProfile, Session};
+use crate::{Answer, CancelToken, Described, QueryProfile, Session};
 
 /// The rows that a statement changes.
 #[derive(Default)]
@@ -153,14 +153,14 @@ impl Session {
             writing.counts_only = true;
         }
         let returned = if change.returning.is_some() { change.returned() } else { &[] };
-        let (schema, types) = (self.zoned(&schema_of(returned)), types_of(returned));
+        let Described { schema, types, origins } = self.described(returned);
         let profile = QueryProfile {
             execution: machine.now() - started,
             pipelines: reports,
             ..QueryProfile::default()
         };
         let batches = shown_batches(&returning, &schema, &types)?;
-        Ok(Some(Answer { tag, schema, types, batches, profile }))
+        Ok(Some(Answer { tag, schema, types, origins, batches, profile }))
     }
 
     /// Changes the rows that the query of a plan tells, and nothing that refers to them. Tells how the table was before;

@@ -146,7 +146,7 @@ impl Session {
         rows: &mut BegunRows,
         cancel: &crate::CancelToken,
     ) -> SqlResult<Answer> {
-        let BegunRows { stream, schema, types, planning, .. } = rows;
+        let BegunRows { stream, schema, types, origins, planning, .. } = rows;
         let made = stream.rest()?;
         let place = (stream.workspace(), stream.pipeline());
         let mut batches = self.shown_batches(&made, place, schema, cancel, &|it| it)?;
@@ -156,7 +156,7 @@ impl Session {
         self.gave(count as u64);
         let profile =
             QueryProfile { planning: *planning, execution: Nanos(0), pipelines: stream.reports() };
-        let (schema, types) = (schema.clone(), types.clone());
-        Ok(Answer { tag: format!("SELECT {count}"), schema, types, batches, profile })
+        let (schema, types, origins) = (schema.clone(), types.clone(), origins.clone());
+        Ok(Answer { tag: format!("SELECT {count}"), schema, types, origins, batches, profile })
     }
 }

@@ -165,6 +165,7 @@ pub use loading::Loading;
 pub use metrics::{Metric, MetricKind, MetricValue, Sample};
 pub use notice::Notice;
 pub use opened::Cursor;
+pub use plan::ColumnOrigin;
 pub use prepared::{Described, Prepared};
 pub use progress::{NoProgress, Progress};
 pub use roles::VerifierMaker;

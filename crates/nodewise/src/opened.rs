@@ -1,11 +1,9 @@
 //! Statements that have begun and go on over several calls, and the rows of queries among them.
 
-use arrow_schema::SchemaRef;
 use stdx::Nanos;
 use stdx::stack::Deep;
 use stdx::sync::Arc;
 use stdx::sync::atomic::Ordering;
-use types::DataType;
 
 use crate::begun_rows::BegunRows;
 use crate::statement_counts::{Kind, rows_of_tag};
@@ -53,20 +51,21 @@ pub struct Cursor {
     /// Present until the statement has ended.
     pub(crate) statement: Option<OpenStatement>,
     pub(crate) rows: Option<Deep<BegunRows>>,
-    schema: SchemaRef,
-    types: Vec<DataType>,
+    described: Described,
     pub(crate) started: Nanos,
 }
 
 impl Cursor {
     pub(crate) fn new(statement: OpenStatement, rows: BegunRows) -> Self {
-        let (schema, types, started) = (rows.schema.clone(), rows.types.clone(), rows.started);
+        let (schema, types) = (rows.schema.clone(), rows.types.clone());
+        let described = Described { schema, types, origins: rows.origins.clone() };
+        let started = rows.started;
         let rows = Some(Deep::new(rows, statement.levels));
-        Self { statement: Some(statement), rows, schema, types, started }
+        Self { statement: Some(statement), rows, described, started }
     }
 
     /// The columns of its rows.
     pub fn described(&self) -> Described {
-        Described { schema: self.schema.clone(), types: self.types.clone() }
+        self.described.clone()
     }
 }

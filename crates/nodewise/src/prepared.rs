@@ -4,7 +4,7 @@ use arrow_schema::SchemaRef;
 use binder::bind::{Asked, ParameterTypes};
 use binder::{Statement, TransactionStatement};
 use optimizer::Options;
-use plan::{OutputColumn, Plan};
+use plan::{ColumnOrigin, OutputColumn, Plan};
 use stdx::stack::Deep;
 use stdx::sync::{Arc, Mutex, OnceLock};
 use types::{DataType, Styles, TableId, Value};
@@ -150,6 +150,8 @@ pub struct Described {
     pub schema: SchemaRef,
     /// Their types in SQL.
     pub types: Vec<DataType>,
+    /// The columns of tables and views that they are, by their places; empty of rows that no query gives.
+    pub origins: Vec<Option<ColumnOrigin>>,
 }
 
 impl Described {

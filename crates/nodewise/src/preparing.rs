@@ -122,7 +122,7 @@ impl Session {
     /// The rows that a prepared statement gives, as far as that is known before it runs; nothing of one without rows.
     pub fn describe(&mut self, prepared: &Prepared) -> SqlResult<Option<Described>> {
         let inner: &Inner = &prepared.0;
-        let text = |name: &str| OutputColumn { name: name.to_owned(), data_type: DataType::Text };
+        let text = |name: &str| OutputColumn::computed(name, DataType::Text);
         match &inner.statement {
             Some(
                 Statement::Query { .. } | Statement::Change { .. } | Statement::InSteps { .. },

@@ -10,7 +10,7 @@ use crate::answer::done;
 use crate::reshape::Reshape;
 use crate::views::ViewBuilder;
 use crate::views::placement::placed;
-use crate::{Answer, CancelToken, QueryProfile, Session, views};
+use crate::{Answer, CancelToken, Session, views};
 
 /// Asks the machine about every page of tables.
 const VERIFY_PLACEMENT: &str = "verify_placement";
@@ -126,11 +126,6 @@ impl Session {
 fn rows_of_call(batch: RecordBatch) -> SqlResult<Answer> {
     let fields = batch.schema();
     let types = fields.fields().iter().map(|it| storage::schema::sql_type(it, "CALL"));
-    Ok(Answer {
-        tag: "CALL".into(),
-        types: types.collect::<SqlResult<_>>()?,
-        schema: batch.schema(),
-        batches: vec![batch],
-        profile: QueryProfile::default(),
-    })
+    let types = types.collect::<SqlResult<_>>()?;
+    Ok(Answer { types, schema: batch.schema(), batches: vec![batch], ..done("CALL") })
 }

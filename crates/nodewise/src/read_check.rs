@@ -117,7 +117,7 @@ impl Session {
             let id = scan.columns[*place];
             let data_type =
                 rows.columns.get(id.index()).map_or(DataType::BigInt, |it| it.data_type);
-            OutputColumn { name: String::new(), data_type }
+            OutputColumn::computed("", data_type)
         };
         // Some column is handed on, so that rows can be counted.
         let handed_on: Vec<usize> = (0..scan.columns.len().min(1)).collect();

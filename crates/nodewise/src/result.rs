@@ -5,7 +5,7 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
 use arrow_schema::{DataType as ArrowType, Field, Schema, SchemaRef, TimeUnit};
 use execution::{Accesses, Batch, Executed, Rows, map_batches};
 use memory::Workspace;
-use plan::OutputColumn;
+use plan::{ColumnOrigin, OutputColumn};
 use stdx::sync::Arc;
 use storage::outside;
 use types::{DataType, SqlError, SqlResult, Value, Zone, numeric};
@@ -40,12 +40,17 @@ pub fn types_of(output: &[OutputColumn]) -> Vec<DataType> {
     output.iter().map(|it| it.data_type).collect()
 }
 
+/// Where the columns of a result come from.
+pub fn origins_of(output: &[OutputColumn]) -> Vec<Option<ColumnOrigin>> {
+    output.iter().map(|it| it.origin).collect()
+}
+
 use crate::{CancelToken, Described, Session};
 
 impl Described {
     /// Rows of such columns.
     pub(crate) fn of(output: &[OutputColumn]) -> Self {
-        Self { schema: schema_of(output), types: types_of(output) }
+        Self { schema: schema_of(output), types: types_of(output), origins: origins_of(output) }
     }
 }
 
@@ -58,6 +63,12 @@ pub(crate) fn place_of(executed: &Executed) -> PlaceOfRows<'_> {
 }
 
 impl Session {
+    /// Rows of such columns, with their moments in the time zone of the session.
+    pub(crate) fn described(&self, output: &[OutputColumn]) -> Described {
+        let described = Described::of(output);
+        Described { schema: self.zoned(&described.schema), ..described }
+    }
+
     /// The schema of a result with its moments in the time zone of the session.
     pub(crate) fn zoned(&self, schema: &SchemaRef) -> SchemaRef {
         let is_moment =

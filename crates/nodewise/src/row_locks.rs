@@ -21,9 +21,9 @@ use crate::conflict::no_transaction;
 use crate::key_locks::locks_of_rows;
 use crate::locks::{Lock, Locked};
 use crate::planned_change::PlannedChange;
-use crate::result::{held_schema_of, schema_of, types_of};
+use crate::result::held_schema_of;
 use crate::statement_catalog::Tables;
-use crate::{Answer, CancelToken, QueryProfile, Session};
+use crate::{Answer, CancelToken, Described, QueryProfile, Session};
 
 /// Rows that others have, by table and id.
 type Skipped = BTreeMap<TableId, BTreeSet<u64>>;
@@ -52,13 +52,13 @@ impl Session {
         let Some((batches, pipelines)) = self.locked_rows(change, plan, tables, cancel)? else {
             return Ok(None);
         };
-        let schema = self.zoned(&schema_of(change.returned()));
-        let types = types_of(change.returned());
+        let Described { schema, types, origins } = self.described(change.returned());
         let count: usize = batches.iter().map(RecordBatch::num_rows).sum();
         let batches = shown_batches(&batches, &schema, &types)?;
         let execution = machine.now() - started;
         let profile = QueryProfile { execution, pipelines, ..QueryProfile::default() };
-        Ok(Some(Answer { tag: change.kind.tag(count), schema, types, batches, profile }))
+        let tag = change.kind.tag(count);
+        Ok(Some(Answer { tag, schema, types, origins, batches, profile }))
     }
 
     /// The rows of a SELECT that locks them, as they are held, and what its pipelines did. Nothing if it has to be run once more.

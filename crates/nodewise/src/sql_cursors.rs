@@ -38,9 +38,7 @@ impl Session {
     ) -> SqlResult<Answer> {
         let described = match &started {
             Started::Rows(cursor) => cursor.described(),
-            Started::Done(answer) => {
-                Described { schema: answer.schema.clone(), types: answer.types.clone() }
-            }
+            Started::Done(answer) => answer.described(),
             _ => return Err(SqlError::internal("a cursor of what gives no rows")),
         };
         let inside = self.block.as_ref().map(|it| it.savepoints.len());
@@ -162,10 +160,10 @@ impl Session {
         let answer = match is_move {
             true => done(format!("MOVE {count}")),
             false => {
-                let Described { schema, types } = cursor.described.clone();
+                let Described { schema, types, origins } = cursor.described.clone();
                 let batches = cursor.given(&passed);
                 let tag = format!("FETCH {count}");
-                Answer { tag, schema, types, batches, profile: Default::default() }
+                Answer { schema, types, origins, batches, ..done(tag) }
             }
         };
         cursor.position = passed.position;

@@ -16,11 +16,11 @@ use crate::index_text::Said;
 use crate::notice::Notice;
 use crate::plan_cache::CachedPlan;
 use crate::query::Planned;
-use crate::result::{schema_of, types_of};
+use crate::result::schema_of;
 use crate::settings::Settings;
 use crate::statement_catalog::Tables;
 use crate::view_ddl::NewView;
-use crate::{Answer, CancelToken, Session};
+use crate::{Answer, CancelToken, Described, Session};
 
 impl Session {
     /// Runs one statement.
@@ -395,9 +395,9 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<BegunRows> {
         let (started, planning) = (self.database.machine.now(), Nanos(0));
-        let (schema, types) = (self.zoned(&schema_of(&plan.output)), types_of(&plan.output));
+        let Described { schema, types, origins } = self.described(&plan.output);
         let (context, needs_place) = self.query_context(plan, tables, cancel)?;
         let stream = RowStream::open(plan, context)?;
-        Ok(BegunRows { stream, schema, types, needs_place, started, planning })
+        Ok(BegunRows { stream, schema, types, origins, needs_place, started, planning })
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use binder::bind::{Asked, SerialSequence, SessionFacts};
 use functions::Began;
-use plan::Plan;
+use plan::{ColumnOrigin, OutputColumn, Plan};
 use stdx::sync::atomic::{AtomicBool, Ordering};
 use stdx::sync::{Arc, Mutex};
 use storage::{CatalogSnapshot, Table};
@@ -15,6 +15,7 @@ use types::{
 };
 
 use crate::basis::Basis;
+use crate::result::origins_of;
 use crate::search_path::SearchPath;
 use crate::{Session, pg_catalog, views};
 
@@ -30,6 +31,8 @@ pub(crate) struct StatementCatalog<'a> {
     transient: Mutex<HashMap<String, Arc<Table>>>,
     /// The columns of files that were not read.
     unread: Mutex<HashMap<TableId, Vec<UnreadColumn>>>,
+    /// Where the columns of the rows of steps come from.
+    step_origins: Mutex<HashMap<String, Vec<Option<ColumnOrigin>>>>,
     /// Why a view could not be made.
     failed_view: Mutex<Option<SqlError>>,
     /// The tables that were asked for.
@@ -71,6 +74,7 @@ impl<'a> StatementCatalog<'a> {
             interrupt,
             transient,
             unread,
+            step_origins: Mutex::default(),
             failed_view,
             asked,
             path,
@@ -192,6 +196,12 @@ impl<'a> StatementCatalog<'a> {
         let table = Arc::new(table);
         transient.insert(key, table.clone());
         table
+    }
+
+    /// [`Self::add`] for the rows of a step.
+    pub(crate) fn add_step(&self, name: &str, table: Table, columns: &[OutputColumn]) {
+        self.step_origins.lock().insert(name.to_owned(), origins_of(columns));
+        self.add(name.to_owned(), table);
     }
 
     /// Puts another table in the place of one that was added.
@@ -411,6 +421,14 @@ impl SessionFacts for StatementCatalog<'_> {
 
     fn relation_number(&self, kind: &str, name: &str) -> Option<i64> {
         pg_catalog::relation_number(self.session, kind, name)
+    }
+
+    fn number_of(&self, id: TableId, name: &str) -> Option<u32> {
+        pg_catalog::number_by_id(&self.snapshot, id, name)
+    }
+
+    fn step_origins(&self, name: &str) -> Vec<Option<ColumnOrigin>> {
+        self.step_origins.lock().get(name).cloned().unwrap_or_default()
     }
 
     fn serial_sequences(&self) -> Vec<SerialSequence> {

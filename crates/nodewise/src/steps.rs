@@ -13,15 +13,16 @@ use stdx::sync::Arc;
 use storage::{ColumnSchema, Table, TableDesign};
 use types::{DataType, SqlError, SqlResult, SqlState};
 
+use crate::answer::done;
 use crate::change::{Changes, shown_batches};
 use crate::planned_change::PlannedChange;
 use crate::planning::{plan_change, plan_plain_change, plan_query};
 use crate::prepared::{Generic, GenericPlan};
 use crate::preparing::learn_of_limits;
 use crate::query::Planned;
-use crate::result::{held_schema_of, schema_of, types_of};
+use crate::result::held_schema_of;
 use crate::statement_catalog::StatementCatalog;
-use crate::{Answer, CancelToken, QueryProfile, Session};
+use crate::{Answer, CancelToken, Described, QueryProfile, Session};
 
 /// What is to be done to tables, as they are.
 type Pending = Vec<(Arc<Table>, Changes)>;
@@ -76,7 +77,7 @@ impl Session {
             };
             if let Some(name) = name {
                 let table = self.table_of_step(name, &columns, rows, cancel)?;
-                catalog.add(name.clone(), table);
+                catalog.add_step(name, table, &columns);
             }
         }
         let answer = match last {
@@ -96,10 +97,10 @@ impl Session {
                     false => pending.last().map_or(0, |it| it.1.count),
                 };
                 let returned = if change.returning.is_some() { change.returned() } else { &[] };
-                let (schema, types) = (self.zoned(&schema_of(returned)), types_of(returned));
+                let Described { schema, types, origins } = self.described(returned);
                 let batches = shown_batches(&rows, &schema, &types)?;
                 let tag = change.kind.tag(count);
-                Answer { tag, schema, types, batches, profile: QueryProfile::default() }
+                Answer { schema, types, origins, batches, ..done(tag) }
             }
             _ => {
                 return Err(SqlError::internal("a last step that is neither a query nor a change"));
@@ -221,7 +222,7 @@ impl Session {
             if let Some(name) = name {
                 let never = CancelToken::new();
                 let table = self.table_of_step(name, &columns, Vec::new(), &never)?;
-                catalog.add(name.clone(), table);
+                catalog.add_step(name, table, &columns);
             }
             known.learn(found);
         }

@@ -70,7 +70,7 @@ pub(crate) fn in_order(
         let table =
             Arc::new(TableInfo { id, name, columns: Vec::new(), rows: table.rows, is_guess: true });
         let mut step = first.clone();
-        let output: Vec<_> = step.output.iter().map(|it| it.1).collect();
+        let output: Vec<_> = step.output.iter().map(|it| it.attr).collect();
         (step.scalars, step.shared) = (Vec::new(), Vec::new());
         step.root = Rel::Values { output, rows: Vec::new() };
         left.push((RecursiveQuery { table, seen: None, first, step, around: None }, None));

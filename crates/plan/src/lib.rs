@@ -36,8 +36,8 @@ pub use function::Function;
 pub use ids::PipelineId;
 pub use order::{NullOrder, OrderDefaults, SortKey};
 pub use pipeline::{
-    Fetch, HashBuild, IndexHint, Join, JoinKind, Operator, OutputColumn, Pipeline, Plan, Recursion,
-    Scan, Sink, Source, Transfer,
+    ColumnOrigin, Fetch, HashBuild, IndexHint, Join, JoinKind, Operator, OutputColumn, Pipeline,
+    Plan, Recursion, Scan, Sink, Source, Transfer,
 };
 pub use validate::validate;
 pub use window::{Exclusion, Frame, FrameBound, FrameUnit, WindowCall, WindowFunction};

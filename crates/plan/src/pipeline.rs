@@ -53,6 +53,24 @@ pub struct OutputColumn {
     pub name: String,
     /// Its type.
     pub data_type: DataType,
+    /// Where it comes from, if it is a column of a relation as it is.
+    pub origin: Option<ColumnOrigin>,
+}
+
+impl OutputColumn {
+    /// One that comes from no relation.
+    pub fn computed(name: impl Into<String>, data_type: DataType) -> Self {
+        Self { name: name.into(), data_type, origin: None }
+    }
+}
+
+/// A column of a relation of the catalog, as `pg_attribute` has it: what a column of a result comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ColumnOrigin {
+    /// The number of the table or the view (`attrelid`).
+    pub relation: u32,
+    /// The number of the column in it, from 1 on (`attnum`).
+    pub column: u16,
 }
 
 /// One pipeline.

@@ -36,7 +36,7 @@ impl Rows {
     }
 
     pub fn of_answer(shared: &Arc<Shared>, answer: Answer) -> Self {
-        let described = Described { schema: answer.schema, types: answer.types };
+        let described = answer.described();
         let made = answer.batches.into_iter().filter(|it| it.num_rows() > 0).collect();
         Self::new(shared, described, Some(answer.tag), Source::new(None, made))
     }

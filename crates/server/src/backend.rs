@@ -9,7 +9,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use bytes::BytesMut;
-use nodewise::{Answer, Script, Session, SqlError, SqlResult, SqlState, Started};
+use nodewise::{Script, Session, SqlError, SqlResult, SqlState, Started};
 use types::Charset;
 
 use crate::copying::{Copied, Copying};
@@ -356,7 +356,7 @@ impl Backend {
             Started::CopyOut(copy) => Rows::of_copy(copy, &self.session, out),
             Started::CopyIn(_) => return Err(SqlError::internal("a COPY that waits for nobody")),
             Started::Done(answer) => {
-                let described = answer.has_rows().then(|| described(&answer));
+                let described = answer.has_rows().then(|| answer.described());
                 let rows = Rows::of_answer(answer, Vec::new(), &self.session)?;
                 self.end_last(text)?;
                 if let Some(described) = described {
@@ -432,11 +432,6 @@ impl Backend {
             Sent::All => {}
         }
     }
-}
-
-/// The columns of an answer.
-pub fn described(answer: &Answer) -> nodewise::Described {
-    nodewise::Described { schema: answer.schema.clone(), types: answer.types.clone() }
 }
 
 /// Why a statement ends that its client does not want any more.

@@ -9,7 +9,7 @@ use bytes::BytesMut;
 use nodewise::pg_types::made_by_number;
 use nodewise::{SqlError, SqlResult, SqlState, Started};
 
-use crate::backend::{Backend, described};
+use crate::backend::Backend;
 use crate::copying::Copying;
 use crate::declared::{Declared, declared};
 use crate::portal::{Kept, Known, Portal, State, column_oids};
@@ -217,7 +217,7 @@ impl Backend {
         let formats = portal.all_formats();
         let rows = match started {
             Started::Done(answer) => {
-                if told != column_oids(Some(&described(&answer))) {
+                if told != column_oids(Some(&answer.described())) {
                     return Err(changed_type());
                 }
                 Rows::of_answer(answer, formats, &self.session)?

@@ -123,7 +123,7 @@ pub fn setting(name: &str, value: String, out: &mut BytesMut) {
     put(&ParameterStatus::new(name.to_owned(), value), out);
 }
 
-/// Appends the names and types of rows.
+/// Appends the names and types of rows, and of which tables their columns are.
 pub fn columns(rows: &Described, format: impl Fn(usize) -> Format, out: &mut BytesMut) {
     let each = rows.schema.fields().iter().zip(&rows.types).enumerate();
     let fields = each.map(|(index, (field, data_type))| {
@@ -131,7 +131,18 @@ pub fn columns(rows: &Described, format: impl Fn(usize) -> Format, out: &mut Byt
         // A zero would end the name.
         let name = field.name().replace('\0', "");
         let format = i16::from(format(index) == Format::Binary);
-        FieldDescription::new(name, 0, 0, wire.oid, wire.size, wire.modifier, format)
+        let origin = rows.origins.get(index).copied().flatten();
+        let (table, column) = origin.map_or((0, 0), |it| (it.relation, it.column));
+        let column = column.cast_signed();
+        FieldDescription::new(
+            name,
+            table as i32,
+            column,
+            wire.oid,
+            wire.size,
+            wire.modifier,
+            format,
+        )
     });
     put(&RowDescription::new(fields.collect()), out);
 }

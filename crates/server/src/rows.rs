@@ -87,7 +87,7 @@ impl Rows {
 
     /// Those of COPY .. TO STDOUT, of which the client is told.
     pub fn of_copy(copy: CopyOut, session: &Session, out: &mut BytesMut) -> Self {
-        let Described { schema, types } = copy.cursor.described();
+        let Described { schema, types, .. } = copy.cursor.described();
         let is_binary = matches!(*copy.format, nodewise::CopyFormat::Binary);
         replies::copy_out(is_binary, schema.fields().len(), out);
         if let nodewise::CopyFormat::Lines(style) = &*copy.format {

@@ -272,7 +272,7 @@ impl<'a> Binder<'a> {
         let (first, all) = {
             let relation = self.whole_row(of)?;
             let first = match &relation.columns {
-                Columns::Table(_, base) => Some(*base),
+                Columns::Table(_, base, _) => Some(*base),
                 Columns::Made(columns) => columns.first().map(|it| it.attr),
             };
             (first, relation.columns.iter().map(|it| it.1).collect::<Vec<_>>())

@@ -296,7 +296,7 @@ impl<'a> Binder<'a> {
         let (rel, _) = self.side_by_side(input, &[part])?;
         let other = self.column_expr(attr);
         let condition = self.tested(test, item, other, node)?;
-        let columns = vec![OutputColumn { name: String::new(), attr }];
+        let columns = vec![OutputColumn::made("", attr)];
         let mark = self.mark(Answer { rel, columns }, condition, false)?;
         let there = unary(UnaryOperator::IsNotNull, again);
         let kind = ExprKind::Case { branches: vec![(there, mark)], otherwise: None };

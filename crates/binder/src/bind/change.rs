@@ -4,10 +4,12 @@
 //! Key decision: the position is a hidden column of the table's scan, behind all others. No name means it.
 
 use plan::Expr;
-use plan::relation::{Attr, Query, Rel, ScanRel};
+use plan::relation::{Attr, Output, Query, Rel, ScanRel};
 use sqlparser::ast::{self, SetExpr, TableFactor};
 use stdx::sync::Arc;
-use types::{DataType, Privileges, SqlError, SqlResult, SqlState, TableInfo, names, numeric};
+use types::{
+    ColumnInfo, DataType, Privileges, SqlError, SqlResult, SqlState, TableInfo, names, numeric,
+};
 
 use super::asked::Asked;
 use super::change_rules::{KeyOfRow, TargetRules, check_plain};
@@ -143,7 +145,7 @@ pub fn bind_change(
     };
     binder.close_with(0)?;
     binder.decide_types(&mut changed.answer)?;
-    let output = changed.answer.columns.into_iter().map(|it| (it.name, it.attr)).collect();
+    let output = changed.answer.columns.into_iter().map(Output::from).collect();
     binder.ask_of_target(changed.kind.rights());
     let asked = binder.all_asked();
     let Binder { attributes, mut shared, recursions, is_stable, parameters, .. } = binder;
@@ -195,6 +197,8 @@ pub(super) struct Target {
     schema: Option<String>,
     /// The attribute of its first column.
     pub(super) base: Attr,
+    /// The number of the table, if it has one.
+    number: Option<u32>,
     /// The columns of the view through which it is changed, with their places in the table; none where there is no view.
     pub(super) views: Vec<(String, Option<usize>)>,
 }
@@ -282,7 +286,8 @@ impl<'a> Binder<'a> {
             None => Vec::new(),
             Some(_) => places_in_table(&self.rules.views),
         };
-        let target = Target { table: table.clone(), name, schema, base, views };
+        let number = self.number_of(table.id, &table.name);
+        let target = Target { table: table.clone(), name, schema, base, number, views };
         debug_assert_eq!(
             positions,
             target.position(),
@@ -662,7 +667,7 @@ impl<'a> Binder<'a> {
             rel = level.input;
             let attr = self.attribute(DataType::Boolean, true);
             made.push((attr, truth));
-            columns.push((check.clone(), OutputColumn { name: "check".to_owned(), attr }));
+            columns.push((check.clone(), OutputColumn::made("check", attr)));
         }
         Ok((mapped(rel, made), columns))
     }
@@ -689,20 +694,23 @@ impl Changed {
 
 impl Target {
     pub(super) fn position_output(&self) -> OutputColumn {
-        OutputColumn { name: "row position".to_owned(), attr: self.position() }
+        OutputColumn::made("row position", self.position())
     }
 
     /// Its columns in a query's result.
     pub(super) fn outputs(&self, row: &[Attr]) -> impl Iterator<Item = OutputColumn> {
         let named = self.table.columns.iter().zip(row);
-        named.map(|(column, &attr)| OutputColumn { name: column.name.clone(), attr })
+        named.map(|(column, &attr)| OutputColumn::made(&column.name, attr))
     }
 
     /// Its columns under their names, by attributes for their places.
     pub(super) fn columns(&self, attr: impl Fn(usize) -> Attr) -> Columns {
         let named = self.table.columns.iter().enumerate();
         let named = named.filter(|it| !names::is_hidden(&it.1.name));
-        Columns::Made(named.map(|it| Named { name: it.1.name.clone(), attr: attr(it.0) }).collect())
+        let own = |(place, it): (usize, &ColumnInfo)| {
+            Named::stored(it.name.clone(), attr(place), self.number, place)
+        };
+        Columns::Made(named.map(own).collect())
     }
 
     /// The frame of it alone under its own name, as its rules name it.

@@ -37,7 +37,7 @@ impl<'a> Binder<'a> {
                 None if is_columns(expr) => column,
                 None => super::names::of_expression(expr),
             };
-            items.push(Item { name, expr: bound });
+            items.push(Item::computed(name, bound));
         }
         Ok(true)
     }
@@ -57,7 +57,7 @@ impl<'a> Binder<'a> {
             return Err(at(SqlError::new(SqlState::UNDEFINED_COLUMN, message), expr));
         }
         let mut each = Vec::with_capacity(columns.len());
-        for Named { name, attr } in columns {
+        for Named { name, attr, .. } in columns {
             let before = self.chosen.replace(attr);
             let bound = self.expr(expr);
             self.chosen = before;
@@ -81,8 +81,7 @@ impl<'a> Binder<'a> {
             }
             FunctionArgExpr::QualifiedWildcard(of) => {
                 let relation = self.whole_row(of)?;
-                let named = |it: (&str, usize)| Named { name: it.0.to_owned(), attr: it.1 };
-                Ok(relation.columns.iter().map(named).collect())
+                Ok(relation.columns.named().collect())
             }
             FunctionArgExpr::Expr(names) => {
                 let bound = self.expr(names)?;

@@ -323,7 +323,7 @@ impl Changed {
                         attr
                     }
                 };
-                self.answer.columns.push(OutputColumn { name: key.name.to_string(), attr });
+                self.answer.columns.push(OutputColumn::made(&*key.name, attr));
             }
         }
         self.answer.rel = mapped(self.answer.rel, made);

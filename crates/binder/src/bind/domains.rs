@@ -114,7 +114,7 @@ impl<'a> Binder<'a> {
         inner.views = self.views + 1;
         self.lend(&mut inner);
         let attr = inner.attribute(operand.data_type, true);
-        let value = Named { name: VALUE.to_owned(), attr };
+        let value = Named::made(VALUE, attr);
         let level =
             Level::new(Frame::of_made(String::new(), vec![value]), one_row(), Clause::Check);
         let bound = inner.within_rules(|this| this.in_level(level, |this| this.condition(&parsed)));

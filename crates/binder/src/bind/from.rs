@@ -5,7 +5,7 @@
 
 use plan::build::compare;
 use plan::relation::{Apply, Attr, AttrSet, JoinRel, Rel, RelJoin, ScanRel};
-use plan::{BinaryOperator, Expr, ExprKind, UnaryOperator};
+use plan::{BinaryOperator, ColumnOrigin, Expr, ExprKind, UnaryOperator};
 use sqlparser::ast::{
     self, Ident, JoinConstraint, JoinOperator, ObjectName, TableAlias, TableFactor, TableWithJoins,
 };
@@ -302,6 +302,8 @@ impl<'a> Binder<'a> {
                     (one, other)
                 }
             };
+            let sides = [(&a, ours, &left_frame), (&b, theirs, &right_frame)];
+            let origin = self.merged_origin(name, kind, sides);
             let value = merged_value(kind, (a, ours), (b, theirs));
             let data_type = value.data_type;
             let attr = match plan::relation::bare(&value) {
@@ -312,7 +314,7 @@ impl<'a> Binder<'a> {
                     attr
                 }
             };
-            merged.push((Named { name: ident(name), attr }, [ours, theirs]));
+            merged.push((Named { name: ident(name), attr, origin }, [ours, theirs]));
         }
         let take = |it: &mut Rel| std::mem::replace(it, one_row());
         let sides = ((take(&mut left), left_frame), (take(&mut right), right_frame));
@@ -427,7 +429,7 @@ impl<'a> Binder<'a> {
         let mut columns = Vec::new();
         for name in names {
             let attr = self.attribute(DataType::BigInt, true);
-            columns.push(super::OutputColumn { name: name.to_owned(), attr });
+            columns.push(super::OutputColumn::made(name, attr));
         }
         let output = columns.iter().map(|it| it.attr).collect();
         let rel = Rel::Values { output, rows: Vec::new() };
@@ -475,7 +477,7 @@ impl<'a> Binder<'a> {
         }
         let (rel, frame) = found?;
         let frame = if is_file && crate::steps::is_rows(&key) {
-            frame_of_step(&key, &frame)
+            frame_of_step(&key, &frame, self.environment.session.step_origins(&key))
         } else {
             frame
         };
@@ -499,8 +501,10 @@ impl<'a> Binder<'a> {
         };
         let asked = self.ask_to_read(view.id, &view.name);
         let Answer { rel, columns } = self.view(&view)?;
-        let columns = columns.into_iter().map(|it| Named { name: it.name, attr: it.attr });
-        let columns: Vec<Named> = columns.collect();
+        let number = self.number_of(view.id, &view.name);
+        let own =
+            (0..).zip(columns).map(|(place, it)| Named::stored(it.name, it.attr, number, place));
+        let columns: Vec<Named> = own.collect();
         self.ask_of_view(asked, &columns);
         let columns = Columns::Made(columns);
         let (schema, name) = names::split(&view.name);
@@ -528,15 +532,15 @@ impl<'a> Binder<'a> {
         let used = table.columns.iter().enumerate().map(|it| (it.1.name.clone(), base + it.0));
         self.note_used(&table.name, used);
         let rows = table.rows as f64;
-        let mut columns = Columns::Table(table.clone(), base);
+        let mut columns =
+            Columns::Table(table.clone(), base, self.number_of(table.id, &table.name));
         let unread = catalog.unread(table.id);
         if !unread.is_empty() {
-            let stored = columns.iter().map(|it| Named { name: it.0.to_owned(), attr: it.1 });
-            let mut all: Vec<Named> = stored.collect();
+            let mut all: Vec<Named> = columns.named().collect();
             for UnreadColumn { name, error } in unread {
                 let attr = self.attribute(DataType::Null, true);
                 self.unread.push((attr, error));
-                all.push(Named { name, attr });
+                all.push(Named::made(name, attr));
             }
             columns = Columns::Made(all);
         }
@@ -553,8 +557,7 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Source> {
         self.decide_types(&mut answer)?;
         self.apart_columns(&mut answer);
-        let columns = answer.columns.into_iter();
-        let columns = columns.map(|it| Named { name: it.name, attr: it.attr }).collect();
+        let columns = answer.columns.into_iter().map(Named::from).collect();
         match alias {
             Some(alias) => self.renamed(answer.rel, columns, alias),
             None => {
@@ -590,11 +593,9 @@ impl<'a> Binder<'a> {
             // What was not read stands behind the others, so places say nothing.
             columns.iter().try_for_each(|it| self.readable_column(it.attr).map(drop))?;
         }
-        let columns = columns.into_iter();
-        let mut columns: Vec<_> =
-            columns.map(|it| super::OutputColumn { name: it.name, attr: it.attr }).collect();
+        let mut columns: Vec<_> = columns.into_iter().map(super::OutputColumn::from).collect();
         super::names::rename(&mut columns, alias)?;
-        let columns = columns.into_iter().map(|it| Named { name: it.name, attr: it.attr });
+        let columns = columns.into_iter().map(Named::from);
         let columns = Columns::Made(columns.collect());
         let relation = Relation { name: Some(ident(&alias.name)), schema: None, columns };
         Ok((rel, Frame::of(relation)))
@@ -602,12 +603,14 @@ impl<'a> Binder<'a> {
 }
 
 /// The columns of a step, of which several may have a name.
-fn frame_of_step(name: &str, frame: &Frame) -> Frame {
-    let own = |it: Named| {
+fn frame_of_step(name: &str, frame: &Frame, origins: Vec<Option<ColumnOrigin>>) -> Frame {
+    let own = |(it, origin): (Named, Option<ColumnOrigin>)| {
         let name = crate::steps::name_of_column(&it.name).to_owned();
-        Named { name, ..it }
+        Named { name, attr: it.attr, origin }
     };
-    Frame::of_made(name.to_owned(), frame.all().into_iter().map(own).collect())
+    let origins = origins.into_iter().chain(std::iter::repeat(None));
+    let columns = frame.all().into_iter().zip(origins).map(own).collect();
+    Frame::of_made(name.to_owned(), columns)
 }
 
 fn no_function(name: &ObjectName) -> SqlError {

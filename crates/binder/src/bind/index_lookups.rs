@@ -73,7 +73,7 @@ fn items_of(table: &Arc<TableInfo>, environment: &Environment<'_>) -> SqlResult<
             binder.attribute(column.data_type, column.may_be_null(table.rows));
         }
         let (name, schema) = (Some(names::bare(&table.name)), None);
-        let columns = Columns::Table(table.clone(), 0);
+        let columns = Columns::Table(table.clone(), 0, None);
         let level =
             Level::new(Frame::of(Relation { name, schema, columns }), one_row(), Clause::Where);
         let mut conditions = Vec::new();

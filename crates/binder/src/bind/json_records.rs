@@ -93,7 +93,7 @@ impl<'a> Binder<'a> {
             let member = self.member_as(&value, &column)?;
             let attr = self.attribute(column.data_type, true);
             made.push((attr, member));
-            named.push(Named { name: column.name, attr });
+            named.push(Named::made(column.name, attr));
         }
         if with_ordinality {
             let attr = match number {
@@ -105,7 +105,7 @@ impl<'a> Binder<'a> {
                     attr
                 }
             };
-            named.push(Named { name: "ordinality".to_owned(), attr });
+            named.push(Named::made("ordinality", attr));
         }
         let rel = mapped(rel, made);
         match alias {

@@ -101,7 +101,7 @@ impl<'a> Binder<'a> {
             let bound = self.converted_if_unknown(bound)?;
             let attr = self.attribute(bound.data_type, true);
             made.push((attr, bound));
-            columns.push(Named { name: ident(name), attr });
+            columns.push(Named::made(ident(name), attr));
         }
         let columns = Columns::Made(columns);
         let frame = Frame::of(Relation { name: None, schema: None, columns });
@@ -127,7 +127,7 @@ impl<'a> Binder<'a> {
         let (names, body) = lambda_of(function)?;
         let (list, items) = self.item_rows(list, whole)?;
         let attrs = [items.value, items.number];
-        let columns = names.iter().zip(attrs).map(|(name, attr)| Named { name: ident(name), attr });
+        let columns = names.iter().zip(attrs).map(|(name, attr)| Named::made(ident(name), attr));
         let columns = Columns::Made(columns.collect());
         let frame = Frame::of(Relation { name: None, schema: None, columns });
         let level = Level::new(frame, items.rel, Clause::Where);

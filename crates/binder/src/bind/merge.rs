@@ -252,10 +252,7 @@ impl<'a> Binder<'a> {
         let (rel, read) = self.as_stored(rel, target, &last);
         let (rel, checks) = self.checked(rel, target, &read)?;
         let (rel, checks) = self.but_deleted(rel, checks, deleted);
-        let marks = [
-            target.position_output(),
-            OutputColumn { name: "row is deleted".to_owned(), attr: deleted },
-        ];
+        let marks = [target.position_output(), OutputColumn::made("row is deleted", deleted)];
         let columns = marks.into_iter().chain(target.outputs(&last)).collect();
         let asked = returning_of(merge)?;
         let (rel, frame) = self.seen_frame(rel, target, &read)?;

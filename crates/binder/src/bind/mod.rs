@@ -75,6 +75,7 @@ mod number_ranges;
 mod order;
 mod ordered_set;
 mod parameter_types;
+mod origins;
 mod pivot;
 mod quantified_test;
 mod query;
@@ -112,8 +113,8 @@ mod window_parts;
 mod with;
 
 use functions::Began;
-use plan::relation::{Attr, Attribute, Query, RecursiveQuery, Rel};
-use plan::{Expr, OrderDefaults};
+use plan::relation::{Attr, Attribute, Output, Query, RecursiveQuery, Rel};
+use plan::{ColumnOrigin, Expr, OrderDefaults};
 use sqlparser::ast;
 use types::{CatalogView, DataType, LockMode, LockWait, SqlError, SqlResult, SqlState, Value};
 
@@ -184,7 +185,7 @@ pub fn bind(
     binder.is_stable = expanded.is_none();
     let mut answer = binder.query(query)?;
     binder.decide_types(&mut answer)?;
-    let output = answer.columns.into_iter().map(|it| (it.name, it.attr)).collect();
+    let output = answer.columns.into_iter().map(Output::from).collect();
     let asked = binder.all_asked();
     let Binder { attributes, mut shared, recursions, is_stable, parameters, .. } = binder;
     let (scalars, mut root) = (Vec::new(), answer.rel);
@@ -259,6 +260,8 @@ struct Answer {
 struct OutputColumn {
     name: String,
     attr: Attr,
+    /// Where it comes from, if it is a column of a relation as it is.
+    origin: Option<ColumnOrigin>,
 }
 
 impl<'a> Binder<'a> {

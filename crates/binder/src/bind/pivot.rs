@@ -125,7 +125,7 @@ impl<'a> Binder<'a> {
             if keys.iter().all(|it| it.0 != key.attr) {
                 keys.push((key.attr, expr));
             }
-            columns.push(OutputColumn { name: key.name, attr: key.attr });
+            columns.push(key.into());
         }
         let (input, aggregates) = (Box::new(level.input), level.calls);
         let rel = Rel::Aggregate { input, keys, aggregates, rows: 0.0 };
@@ -133,7 +133,7 @@ impl<'a> Binder<'a> {
         for (name, expr) in made {
             let attr = self.attribute(expr.data_type, true);
             exprs.push((attr, expr));
-            columns.push(OutputColumn { name, attr });
+            columns.push(OutputColumn::made(name, attr));
         }
         self.derived(Answer { rel: mapped(rel, exprs), columns }, alias.as_ref())
     }
@@ -145,7 +145,7 @@ impl<'a> Binder<'a> {
             let ExprKind::Column(attr) = self.expr(key)?.kind else {
                 return Err(unsupported("PIVOT by groups that are no columns", *key));
             };
-            named.push(Named { name: super::names::of_expression(key), attr });
+            named.push(Named::made(super::names::of_expression(key), attr));
         }
         Ok(named)
     }

@@ -53,9 +53,8 @@ impl<'a> Binder<'a> {
                 let columns = factor.1.all();
                 self.note_star(&**table, &columns, None);
                 columns.iter().try_for_each(|it| self.named_column(it.attr).map(drop))?;
-                let columns = columns.into_iter();
-                let columns = columns.map(|it| OutputColumn { name: it.name, attr: it.attr });
-                Ok(Answer { rel: factor.0, columns: columns.collect() })
+                let columns = columns.into_iter().map(OutputColumn::from).collect();
+                Ok(Answer { rel: factor.0, columns })
             }
             SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_) => {
                 Err(unsupported("a statement that changes data inside a query", body))
@@ -68,8 +67,7 @@ impl<'a> Binder<'a> {
         if ordering.is_none() {
             return Ok(answer);
         }
-        let named = answer.columns.iter();
-        let named = named.map(|it| Named { name: it.name.clone(), attr: it.attr }).collect();
+        let named = answer.columns.iter().cloned().map(Named::from).collect();
         let relation = Relation { name: None, schema: None, columns: Columns::Made(named) };
         let level = Level::new(Frame::of(relation), answer.rel, Clause::On);
         let columns = answer.columns;
@@ -194,7 +192,7 @@ impl<'a> Binder<'a> {
             let data_type = self.unify(&mut column, "VALUES")?;
             rows.iter_mut().zip(column).for_each(|(row, it)| row.0[place] = it);
             let attr = self.attribute(data_type, true);
-            columns.push(OutputColumn { name: format!("column{}", place + 1), attr });
+            columns.push(OutputColumn::made(format!("column{}", place + 1), attr));
         }
         let output: Vec<_> = columns.iter().map(|it| it.attr).collect();
         let is_plain = |(exprs, input): &(Vec<Expr>, Rel)| {

@@ -4,7 +4,7 @@
 //! runs the plan fills them first ([`plan::relation::RecursiveQuery`]). So nothing else of binding, planning and execution knows
 //! recursion. What such a query may be is looked at in its tree (`recursive_rules`).
 
-use plan::relation::{Query, RecursiveQuery};
+use plan::relation::{Output, Query, RecursiveQuery};
 use sqlparser::ast::{self, SetOperator};
 use stdx::sync::Arc;
 use types::{
@@ -119,8 +119,7 @@ impl<'a> Binder<'a> {
             }
             if parts.all { Ok(answer) } else { inner.distinct_rows(answer) }
         })?;
-        let of =
-            |it: &(String, plan::relation::Attr)| (it.0.clone(), query.attributes[it.1].data_type);
+        let of = |it: &Output| (it.name.clone(), query.attributes[it.attr].data_type);
         let columns: Vec<(String, DataType)> = query.output.iter().map(of).collect();
         if let Some(column) = columns.iter().find(|it| it.1 == DataType::Bpchar) {
             let message = format!("the column \"{}\" is CHAR of no one length", column.0);
@@ -209,7 +208,7 @@ impl<'a> Binder<'a> {
         self.levels.extend(within);
         inner.lend(self);
         let answer = bound?;
-        let output = answer.columns.into_iter().map(|it| (it.name, it.attr)).collect();
+        let output = answer.columns.into_iter().map(Output::from).collect();
         Ok(Query {
             attributes: self.attributes.clone(),
             scalars: Vec::new(),

@@ -22,8 +22,7 @@ impl Binder<'_> {
             self.attribute(column.data_type, true);
         }
         let named = rows.table.columns[..rows.own()].iter().enumerate();
-        let columns =
-            named.map(|(place, it)| OutputColumn { name: it.name.clone(), attr: base + place });
+        let columns = named.map(|(place, it)| OutputColumn::made(&it.name, base + place));
         Answer { rel: rows.read(base), columns: columns.collect() }
     }
 
@@ -111,7 +110,7 @@ fn carry(
     rows.around.iter().for_each(|it| attributes[*it].nullable = true);
     *root = apply(values, root.take(), Apply::Join { outer: false, on: Vec::new() });
     let carried = rows.around.iter().zip(&outside.columns);
-    output.extend(carried.map(|(attr, it)| (it.name.clone(), *attr)));
+    output.extend(carried.map(|(attr, it)| OutputColumn::made(&it.name, *attr).into()));
 }
 
 /// Whether a term has the same rows each time that it is computed.

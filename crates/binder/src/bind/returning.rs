@@ -41,7 +41,7 @@ impl<'a> Binder<'a> {
         let count = items.len();
         for item in items {
             let attr = self.name_expr(item.expr, &mut made);
-            columns.push(OutputColumn { name: item.name, attr });
+            columns.push(OutputColumn { name: item.name, attr, origin: item.origin });
         }
         let answer = Answer { rel: mapped(level.input, made), columns };
         Ok(Changed {

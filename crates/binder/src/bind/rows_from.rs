@@ -140,12 +140,12 @@ impl<'a> Binder<'a> {
         with_ordinality: bool,
         (own, alias): (String, Option<&'a TableAlias>),
     ) -> SqlResult<Source> {
-        let column = |it: &(String, Part)| OutputColumn { name: it.0.clone(), attr: it.1.value };
+        let column = |it: &(String, Part)| OutputColumn::made(&it.0, it.1.value);
         let mut shown: Vec<OutputColumn> = columns.iter().map(column).collect();
         let parts: Vec<Part> = columns.into_iter().map(|it| it.1).collect();
         let (rel, number) = self.side_by_side(rel, &parts)?;
         if with_ordinality {
-            shown.push(OutputColumn { name: "ordinality".to_owned(), attr: number });
+            shown.push(OutputColumn::made("ordinality", number));
         }
         self.called(own, Answer { rel, columns: shown }, alias)
     }

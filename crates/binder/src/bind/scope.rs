@@ -9,6 +9,7 @@ use sqlparser::ast::Ident;
 use stdx::sync::Arc;
 use types::{TableInfo, names};
 
+use plan::ColumnOrigin;
 use plan::relation::{Attr, AttrSet};
 
 /// What a FROM clause, or a part of it, offers.
@@ -39,6 +40,8 @@ enum Segment {
 pub(super) struct Named {
     pub name: String,
     pub attr: Attr,
+    /// Where it comes from, if it is a column of a relation as it is.
+    pub origin: Option<ColumnOrigin>,
 }
 
 /// A relation under the name that the query gives it.
@@ -53,8 +56,8 @@ pub(super) struct Relation {
 
 #[derive(Clone, Debug)]
 pub(super) enum Columns {
-    /// Those of a table, the first being this attribute.
-    Table(Arc<TableInfo>, Attr),
+    /// Those of a table, the first being this attribute; with its number, if it has one.
+    Table(Arc<TableInfo>, Attr, Option<u32>),
     /// Those of a subquery, or under other names.
     Made(Vec<Named>),
 }
@@ -79,18 +82,49 @@ pub(super) fn is_named(ident: &Ident, name: &str) -> bool {
     }
 }
 
+impl Named {
+    /// A column that comes from no relation.
+    pub fn made(name: impl Into<String>, attr: Attr) -> Self {
+        Self { name: name.into(), attr, origin: None }
+    }
+
+    /// A column of a relation with a number, if it has one, by its place there.
+    pub fn stored(name: String, attr: Attr, relation: Option<u32>, place: usize) -> Self {
+        Self { name, attr, origin: relation.and_then(|it| origin_of(it, place)) }
+    }
+}
+
+/// The column of a relation that is at a place; none at one that has no number of a column.
+fn origin_of(relation: u32, place: usize) -> Option<ColumnOrigin> {
+    let column = u16::try_from(place + 1).ok()?;
+    Some(ColumnOrigin { relation, column })
+}
+
 impl Columns {
     /// The columns with their names, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Attr)> {
+        self.each().map(|it| (it.0, it.1))
+    }
+
+    /// The same on their own.
+    pub fn named(&self) -> impl Iterator<Item = Named> {
+        self.each().map(|(name, attr, origin)| Named { name: name.to_owned(), attr, origin })
+    }
+
+    fn each(&self) -> impl Iterator<Item = (&str, Attr, Option<ColumnOrigin>)> {
         let (table, made) = match self {
-            Self::Table(table, base) => (Some((table, *base)), None),
+            Self::Table(table, base, number) => (Some((table, *base, *number)), None),
             Self::Made(columns) => (None, Some(columns)),
         };
-        let stored = table.into_iter().flat_map(|(table, base)| {
+        let stored = table.into_iter().flat_map(|(table, base, number)| {
             let shown = table.columns.iter().enumerate().filter(|it| !names::is_hidden(&it.1.name));
-            shown.map(move |it| (it.1.name.as_str(), base + it.0))
+            shown.map(move |(place, it)| {
+                let origin = number.and_then(|number| origin_of(number, place));
+                (it.name.as_str(), base + place, origin)
+            })
         });
-        stored.chain(made.into_iter().flatten().map(|it| (it.name.as_str(), it.attr)))
+        let made = made.into_iter().flatten();
+        stored.chain(made.map(|it| (it.name.as_str(), it.attr, it.origin)))
     }
 
     /// The column of a name that is not hidden.
@@ -102,7 +136,7 @@ impl Columns {
             }
         };
         match self {
-            Self::Table(table, base) => {
+            Self::Table(table, base, _) => {
                 for (place, column) in table.columns.iter().enumerate() {
                     meet(&column.name, base + place);
                 }
@@ -154,7 +188,7 @@ impl Frame {
     /// The table and the name of a column that is one of a table.
     pub fn table_column(&self, attr: Attr) -> Option<(&str, &str)> {
         self.relations.iter().find_map(|it| match &it.columns {
-            Columns::Table(table, base) => {
+            Columns::Table(table, base, _) => {
                 let column = table.columns.get(attr.checked_sub(*base)?)?;
                 Some((table.name.as_str(), column.name.as_str()))
             }
@@ -235,7 +269,7 @@ impl Frame {
     pub fn with_lower_names(mut self) -> Self {
         let lower = |it: Named| {
             let name = it.name.to_lowercase();
-            (name != it.name).then_some(Named { name, attr: it.attr })
+            (name != it.name).then_some(Named { name, ..it })
         };
         self.values.extend(self.all().into_iter().filter_map(lower));
         self
@@ -248,7 +282,7 @@ impl Frame {
             && let Columns::Made(columns) = &relation.columns
             && let [column] = &columns[..]
         {
-            self.values.push(Named { name: name.clone(), attr: column.attr });
+            self.values.push(Named::made(name, column.attr));
         }
         self
     }
@@ -315,20 +349,32 @@ impl Frame {
             match segment {
                 Segment::Merged(place) => all.push(self.merged[*place].clone()),
                 Segment::Relation(place) => {
-                    let columns = self.relations[*place].columns.iter();
-                    let shown = columns.filter(|it| !self.hidden.contains(it.1));
-                    all.extend(shown.map(|it| Named { name: it.0.to_owned(), attr: it.1 }));
+                    let columns = self.relations[*place].columns.named();
+                    all.extend(columns.filter(|it| !self.hidden.contains(it.attr)));
                 }
             }
         }
         all
     }
 
+    /// Where the column comes from that a name means, with that of a relation before it or without; it is this attribute.
+    pub fn origin(&self, name: &Ident, is_qualified: bool, attr: Attr) -> Option<ColumnOrigin> {
+        let name = folded(name);
+        let merged = self.merged().find(|it| !is_qualified && it.name == name && it.attr == attr);
+        if let Some(merged) = merged {
+            return merged.origin;
+        }
+        let all = self.relations.iter().chain(&self.aside).flat_map(|it| it.columns.each());
+        all.into_iter().find(|it| it.1 == attr && it.0 == name)?.2
+    }
+
     /// Whether an attribute is a column of this frame.
     pub fn contains(&self, attr: Attr) -> bool {
         self.merged.iter().any(|it| it.attr == attr)
             || self.relations.iter().chain(&self.aside).any(|it| match &it.columns {
-                Columns::Table(table, base) => (*base..base + table.columns.len()).contains(&attr),
+                Columns::Table(table, base, _) => {
+                    (*base..base + table.columns.len()).contains(&attr)
+                }
                 Columns::Made(columns) => columns.iter().any(|it| it.attr == attr),
             })
     }

@@ -224,13 +224,16 @@ impl<'a> Binder<'a> {
                     if self.each_column(expr, Some(alias), items)? => {}
                 SelectItem::UnnamedExpr(expr) => {
                     let name = super::names::of_expression(expr);
-                    items.push(Item { name, expr: self.alone(expr)? });
+                    let bound = self.alone(expr)?;
+                    let origin = self.origin(expr, &bound);
+                    items.push(Item { name, expr: bound, origin });
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
                     super::names::no_constant(alias)?;
-                    let expr = self.alone(expr)?;
-                    self.level().aliases.push((ident(alias), expr.clone()));
-                    items.push(Item { name: ident(alias), expr });
+                    let bound = self.alone(expr)?;
+                    let origin = self.origin(expr, &bound);
+                    self.level().aliases.push((ident(alias), bound.clone()));
+                    items.push(Item { name: ident(alias), expr: bound, origin });
                 }
                 SelectItem::Wildcard(options) => {
                     if !has_from {
@@ -274,8 +277,7 @@ impl<'a> Binder<'a> {
         }
         let (columns, relation): (Vec<Named>, _) = {
             let relation = self.whole_row(name)?;
-            let named = |it: (&str, Attr)| Named { name: it.0.to_owned(), attr: it.1 };
-            (relation.columns.iter().map(named).collect(), relation.name.clone())
+            (relation.columns.named().collect(), relation.name.clone())
         };
         self.starred((Some(item), relation.as_deref()), columns, Some(options), items)
     }
@@ -329,9 +331,9 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Answer> {
         let mut made: Vec<(Attr, Expr)> = Vec::new();
         let mut columns = Vec::with_capacity(upper.items.len());
-        for Item { name, expr } in upper.items {
+        for Item { name, expr, origin } in upper.items {
             let attr = self.name_expr(expr, &mut made);
-            columns.push(OutputColumn { name, attr });
+            columns.push(OutputColumn { name, attr, origin });
         }
         let is_plain = upper.distinct_on.is_empty() && !distinct;
         let (rel, series) = match series {

@@ -41,11 +41,11 @@ impl<'a> Binder<'a> {
         // DuckDB's range keeps the name of its column.
         let keeps = parts.len() > 1 || name == "range";
         let of_column = if keeps { name.to_owned() } else { own.clone() };
-        let column = |it: &Part| OutputColumn { name: of_column.clone(), attr: it.value };
+        let column = |it: &Part| OutputColumn::made(&of_column, it.value);
         let mut columns: Vec<OutputColumn> = parts.iter().map(column).collect();
         let (rel, number) = self.side_by_side(rel, &parts)?;
         if with_ordinality {
-            columns.push(OutputColumn { name: "ordinality".to_owned(), attr: number });
+            columns.push(OutputColumn::made("ordinality", number));
         }
         let (rel, frame) = self.called(own, Answer { rel, columns }, alias)?;
         Ok((rel, if name == "range" { frame.with_value() } else { frame }))
@@ -61,8 +61,7 @@ impl<'a> Binder<'a> {
         if alias.is_some() {
             return self.derived(answer, alias);
         }
-        let columns = answer.columns.into_iter();
-        let columns = columns.map(|it| Named { name: it.name, attr: it.attr }).collect();
+        let columns = answer.columns.into_iter().map(Named::from).collect();
         Ok((answer.rel, Frame::of_made(own, columns)))
     }
 

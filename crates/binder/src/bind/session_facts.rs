@@ -1,7 +1,7 @@
 //! What the catalog and its functions tell of the session, and of what has a number.
 
-use plan::OrderDefaults;
-use types::{DataType, SqlResult, Styles, Value, Zone};
+use plan::{ColumnOrigin, OrderDefaults};
+use types::{DataType, SqlResult, Styles, TableId, Value, Zone};
 
 /// A sequence that a column owns.
 pub struct SerialSequence {
@@ -47,6 +47,15 @@ pub trait SessionFacts: Sync {
     fn catalog_texts(&self, function: &str) -> Option<Vec<(i64, Option<i64>, String)>>;
     /// The number of a relation (`regclass`) or of a type (`regtype`) by its name.
     fn relation_number(&self, kind: &str, name: &str) -> Option<i64>;
+    /// The number of a table or a view (`pg_class.oid`), by its id and its full name; `None` of one that the catalog does not show, as
+    /// that of a file.
+    fn number_of(&self, _id: TableId, _name: &str) -> Option<u32> {
+        None
+    }
+    /// Where the columns of the rows of a step come from, by its name ([`crate::steps`]); those behind the last from nowhere.
+    fn step_origins(&self, _name: &str) -> Vec<Option<ColumnOrigin>> {
+        Vec::new()
+    }
     /// The sequences that columns of tables own.
     fn serial_sequences(&self) -> Vec<SerialSequence> {
         Vec::new()

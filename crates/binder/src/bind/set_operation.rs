@@ -110,7 +110,7 @@ impl<'a> Binder<'a> {
             }
         };
         let columns = names.into_iter().zip(answer.columns);
-        let columns = columns.map(|(name, it)| OutputColumn { name, attr: it.attr }).collect();
+        let columns = columns.map(|(name, it)| OutputColumn::made(name, it.attr)).collect();
         Ok(Answer { rel: answer.rel, columns })
     }
 
@@ -138,7 +138,7 @@ impl<'a> Binder<'a> {
                     made.push((attr, null(DataType::Null)));
                     attr
                 });
-                OutputColumn { name: name.clone(), attr }
+                OutputColumn::made(name, attr)
             });
             let columns = columns.collect();
             Answer { rel: mapped(operand.rel, made), columns }
@@ -199,6 +199,7 @@ impl<'a> Binder<'a> {
                 None => cast(self.column_expr(column.attr), *data_type),
             };
             let known = made.iter().find(|it| it.1 == value && super::is_repeatable(&value));
+            column.origin = None;
             column.attr = match known {
                 Some((attr, _)) => *attr,
                 None => {
@@ -220,7 +221,7 @@ impl<'a> Binder<'a> {
             (it.rel, attrs)
         });
         let inputs = inputs.collect();
-        let column = |it: &Attr| OutputColumn { name: String::new(), attr: *it };
+        let column = |it: &Attr| OutputColumn::made("", *it);
         let columns = output.iter().map(column).collect();
         Answer { rel: Rel::Union { inputs, output }, columns }
     }
@@ -240,7 +241,7 @@ impl<'a> Binder<'a> {
             let attr = self.attribute(DataType::BigInt, false);
             let number = Expr::literal(Value::Integer(number as i64), DataType::BigInt);
             operand.rel = mapped(operand.rel.take(), vec![(attr, number)]);
-            operand.columns.push(OutputColumn { name: String::new(), attr });
+            operand.columns.push(OutputColumn::made("", attr));
         }
         let mut types = types.to_vec();
         types.push(DataType::BigInt);
@@ -322,7 +323,7 @@ impl<'a> Binder<'a> {
             let other = self.attribute(DataType::BigInt, false);
             side.rel = mapped(side.rel, vec![(mark, one(is_left)), (other, one(1 - is_left))]);
             for attr in [mark, other] {
-                side.columns.push(OutputColumn { name: String::new(), attr });
+                side.columns.push(OutputColumn::made("", attr));
             }
             side
         });

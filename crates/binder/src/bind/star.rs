@@ -58,14 +58,18 @@ impl<'a> Binder<'a> {
         if let Some(item) = item {
             self.note_star(item, &columns, relation);
         }
-        for Named { name, attr } in columns {
-            let expr = match replaced.iter().find(|it| is_named(&it.column_name, &name)) {
-                Some(it) => self.declared(&it.expr)?,
-                None => self.named_column(attr)?,
+        for Named { name, attr, origin } in columns {
+            let (expr, origin) = match replaced.iter().find(|it| is_named(&it.column_name, &name)) {
+                Some(it) => {
+                    let bound = self.declared(&it.expr)?;
+                    let origin = self.origin(&it.expr, &bound);
+                    (bound, origin)
+                }
+                None => (self.named_column(attr)?, origin),
             };
             let other = renamed.iter().find(|it| is_named(&it.ident, &name));
             let name = other.map_or(name, |it| ident(&it.alias));
-            items.push(Item { name, expr });
+            items.push(Item { name, expr, origin });
         }
         Ok(())
     }

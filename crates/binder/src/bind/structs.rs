@@ -357,7 +357,7 @@ impl<'a> Binder<'a> {
             return Err(at(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message), node));
         };
         let fields = self.all_fields(&value, of)?;
-        Ok(fields.into_iter().map(|(name, expr)| Item { name, expr }).collect())
+        Ok(fields.into_iter().map(|(name, expr)| Item::computed(name, expr)).collect())
     }
 
     /// Whether a row is NULL, or is not: all of its values decide, as in PostgreSQL.

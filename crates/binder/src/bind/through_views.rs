@@ -88,7 +88,7 @@ impl<'a> Binder<'a> {
             let kind = ExprKind::Case { branches, otherwise: Some(Box::new(otherwise)) };
             let attr = self.attribute(DataType::Boolean, true);
             made.push((attr, Expr { kind, data_type: DataType::Boolean }));
-            let column = OutputColumn { name: "check".to_owned(), attr };
+            let column = OutputColumn::made("check", attr);
             checks.push((RowCheck::View(name), column));
         }
         Ok((mapped(rel, made), checks))
@@ -103,8 +103,7 @@ impl<'a> Binder<'a> {
         asks: Asks,
     ) -> SqlResult<(Rel, Columns, Vec<ViewCondition>)> {
         let stored = target.table.columns.iter().zip(row);
-        let mut below: Vec<Named> =
-            stored.map(|(it, attr)| Named { name: it.name.clone(), attr: *attr }).collect();
+        let mut below: Vec<Named> = stored.map(|(it, attr)| Named::made(&it.name, *attr)).collect();
         let rules = self.rules;
         // Who changes a view reads nothing of the table; its owner does.
         let asked = self.asking.target.take();
@@ -127,6 +126,12 @@ impl<'a> Binder<'a> {
         self.asking.target = asked;
         let computed = below.iter().map(|it| it.attr).filter(|it| !row.contains(it));
         self.ask_computed(&below, computed.collect());
+        // What the statement sees are columns of the view that it names.
+        if let Some(ChangedView { view, .. }) = rules.views.first() {
+            let number = self.number_of(view.id, &view.name);
+            let own = (0..).zip(below);
+            below = own.map(|(place, it)| Named::stored(it.name, it.attr, number, place)).collect();
+        }
         Ok((rel, Columns::Made(below), conditions))
     }
 
@@ -176,7 +181,7 @@ impl<'a> Binder<'a> {
                             this.name_expr(value, &mut made)
                         }
                     };
-                    columns.push(Named { name: name.clone(), attr });
+                    columns.push(Named::made(name, attr));
                 }
                 Ok((made, columns, condition))
             });

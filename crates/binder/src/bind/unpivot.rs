@@ -66,11 +66,10 @@ impl<'a> Binder<'a> {
             rel = rel.filtered(values.iter().map(known).collect());
         }
         let rest = all.into_iter().filter(|it| !used.contains(it.attr));
-        let mut output: Vec<OutputColumn> =
-            rest.map(|it| OutputColumn { name: it.name, attr: it.attr }).collect();
-        output.push(OutputColumn { name: ident(name), attr: name_attr });
+        let mut output: Vec<OutputColumn> = rest.map(OutputColumn::from).collect();
+        output.push(OutputColumn::made(ident(name), name_attr));
         let of_values = names.iter().zip(values);
-        output.extend(of_values.map(|(name, it)| OutputColumn { name: ident(name), attr: it.0 }));
+        output.extend(of_values.map(|(name, it)| OutputColumn::made(ident(name), it.0)));
         self.derived(Answer { rel, columns: output }, alias.as_ref())
     }
 

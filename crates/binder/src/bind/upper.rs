@@ -1,7 +1,7 @@
 //! What a SELECT computes over its rows or groups.
 
 use plan::relation::Attr;
-use plan::{Expr, SortKey};
+use plan::{ColumnOrigin, Expr, SortKey};
 use types::{DataType, Value};
 
 use super::grouping_sets::Sets;
@@ -12,6 +12,15 @@ use super::window_parts::BoundWindow;
 pub(super) struct Item {
     pub name: String,
     pub expr: Expr,
+    /// Where it comes from, if it is a column as it is.
+    pub origin: Option<ColumnOrigin>,
+}
+
+impl Item {
+    /// What is computed.
+    pub fn computed(name: String, expr: Expr) -> Self {
+        Self { name, expr, origin: None }
+    }
 }
 
 /// A key of GROUP BY.
@@ -45,7 +54,7 @@ impl Upper {
     pub fn of_rows() -> Self {
         let expr = Expr::literal(Value::Boolean(true), DataType::Boolean);
         let name = String::new();
-        Self { items: vec![Item { name, expr }], ..Self::default() }
+        Self { items: vec![Item::computed(name, expr)], ..Self::default() }
     }
 
     /// All that stands above the groups and is no condition on them.

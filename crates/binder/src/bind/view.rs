@@ -86,6 +86,8 @@ fn kept(query: &ast::Query, environment: &Environment<'_>) -> SqlResult<Kept> {
     }
     let of = |it: &OutputColumn| (it.name.clone(), binder.attributes[it.attr].data_type);
     let columns = answer.columns.iter().map(of).collect();
+    // What clients are told of columns is no part of what it means.
+    answer.columns.iter_mut().for_each(|it| it.origin = None);
     let parts = (&binder.shared, &binder.recursions);
     let bound = format!("{:?} {:?} {:?}", answer, binder.attributes, parts);
     let resolved = binder.resolved.take().unwrap_or_default();

@@ -198,7 +198,7 @@ impl<'a> Binder<'a> {
                 output.push((attr, column.attr));
                 attr
             });
-            columns.push(OutputColumn { name: column.name.clone(), attr });
+            columns.push(OutputColumn { attr, ..column.clone() });
         }
         Answer { rel: Rel::shared(shared.id, output), columns }
     }

@@ -17,6 +17,7 @@ fn answer(columns: Vec<(&str, ArrayRef)>) -> Answer {
         tag: format!("SELECT {}", batch.num_rows()),
         schema: batch.schema(),
         types: Vec::new(),
+        origins: Vec::new(),
         batches: vec![batch],
         profile: QueryProfile::default(),
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use arrow_array::RecordBatch;
 use optimizer::distribution::{At, Gives, Step};
-use plan::relation::{Attr, Query, Rel, ScanRel};
+use plan::relation::{Attr, Output, Query, Rel, ScanRel};
 use plan::{Expr, ExprKind, Function, OutputColumn};
 use stdx::sync::Arc;
 use storage::{ColumnSchema, TableDesign};
@@ -14,9 +14,9 @@ use super::asking::{Shards, rows};
 use super::words::Request;
 use crate::answer::QueryProfile;
 use crate::change::shown_batches;
-use crate::result::{held_schema_of, schema_of, types_of};
+use crate::result::held_schema_of;
 use crate::statement_catalog::StatementCatalog;
-use crate::{Answer, CancelToken, Session};
+use crate::{Answer, CancelToken, Described, Session};
 
 /// A query on its way.
 pub(super) struct Running<'a> {
@@ -114,11 +114,11 @@ impl<'a> Running<'a> {
 
     /// Rows that a shard gave as the answer.
     fn shown(&self, columns: &[OutputColumn], batches: &[RecordBatch]) -> SqlResult<Answer> {
-        let (schema, types) = (self.session.zoned(&schema_of(columns)), types_of(columns));
+        let Described { schema, types, origins } = self.session.described(columns);
         let batches = shown_batches(batches, &schema, &types)?;
         let count: usize = batches.iter().map(RecordBatch::num_rows).sum();
         let (tag, profile) = (format!("SELECT {count}"), QueryProfile::default());
-        Ok(Answer { tag, schema, types, batches, profile })
+        Ok(Answer { tag, schema, types, origins, batches, profile })
     }
 
     fn table(
@@ -155,9 +155,10 @@ impl<'a> Running<'a> {
 
 /// The columns of a query's answer.
 fn columns_of(query: &Query) -> Vec<OutputColumn> {
-    let column = |(name, attr): &(String, Attr)| OutputColumn {
-        name: name.clone(),
-        data_type: query.attributes[*attr].data_type,
+    let column = |it: &Output| OutputColumn {
+        name: it.name.clone(),
+        data_type: query.attributes[it.attr].data_type,
+        origin: it.origin,
     };
     query.output.iter().map(column).collect()
 }

@@ -7,10 +7,10 @@ use stdx::sync::Arc;
 use types::{CatalogView, SqlError, SqlResult, SqlState, TableInfo};
 
 use super::words::{self, Reply, Request};
-use crate::result::{held_schema_of, schema_of, types_of};
+use crate::result::held_schema_of;
 use crate::starting::Begun;
 use crate::statement_catalog::StatementCatalog;
-use crate::{Answer, CancelHandle, Database, QueryProfile, Session};
+use crate::{Answer, CancelHandle, Database, Described, QueryProfile, Session};
 
 /// An engine with a shard, as a coordinator sees it: one that answers requests, in their order.
 pub trait Shard: Send {
@@ -98,13 +98,9 @@ impl Session {
             let held = held_schema_of(&plan.output);
             let batches = session.record_batches(&executed, &held, cancel)?;
             let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
-            Ok(Begun::Answer(Answer {
-                tag: format!("SELECT {rows}"),
-                schema: schema_of(&plan.output),
-                types: types_of(&plan.output),
-                batches,
-                profile: QueryProfile::default(),
-            }))
+            let Described { schema, types, origins } = Described::of(&plan.output);
+            let (tag, profile) = (format!("SELECT {rows}"), QueryProfile::default());
+            Ok(Begun::Answer(Answer { tag, schema, types, origins, batches, profile }))
         })?;
         Ok(self.whole(started)?.batches)
     }

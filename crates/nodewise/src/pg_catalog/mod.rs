@@ -41,7 +41,7 @@ use crate::Session;
 use crate::views::ViewBuilder;
 use system_views::{COUNTS, EMPTY, columns_of, number_of_view};
 
-pub(crate) use relations::serial_sequences;
+pub(crate) use relations::{number_by_id, serial_sequences};
 pub(crate) use session::{catalog_texts, relation_number, session_value};
 pub use system_views::names;
 

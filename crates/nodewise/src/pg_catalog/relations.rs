@@ -446,6 +446,20 @@ pub(super) fn numbered(snapshot: &CatalogSnapshot) -> Vec<(i64, String)> {
     all
 }
 
+/// The number of a relation by its id, or by its full name where it is made for each statement; `None` of a file and the like.
+pub(crate) fn number_by_id(snapshot: &CatalogSnapshot, id: TableId, name: &str) -> Option<u32> {
+    let is_view = || snapshot.view(name).is_some_and(|it| it.id == id);
+    let number = if snapshot.by_id(id).is_some() || is_view() {
+        oids::table(id)
+    } else if snapshot.sequence(name).is_some() {
+        oids::of_name("sequence", name)
+    } else {
+        let (schema, own) = names::split(name);
+        super::system_views::numbered_views().find(|it| it.1 == schema && it.2 == own)?.0
+    };
+    u32::try_from(number).ok()
+}
+
 /// Whether a relation is the one that its name without a schema means.
 fn is_visible(
     session: &Session,

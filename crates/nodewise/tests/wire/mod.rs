@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use binder::Statement;
 use binder::bind::{Environment, bind};
 use binder::parse::parse;
-use plan::relation::Query;
+use plan::relation::{Output, Query};
 use plan::{Plan, wire};
 use stdx::sync::{Arc, RwLock};
 use types::{CatalogView, ColumnInfo, ColumnStatistics, DataType, TableId, TableInfo};
@@ -120,9 +120,9 @@ impl Tally {
             Statement::CreateTableAs { name, columns, query, .. } => {
                 let Ok(query) = bound(&query) else { return };
                 let mut columns = columns.into_iter();
-                let named = |(name, attr): &(String, usize)| {
-                    let name = columns.next().unwrap_or_else(|| name.clone());
-                    (name, query.attributes[*attr].data_type)
+                let named = |it: &Output| {
+                    let name = columns.next().unwrap_or_else(|| it.name.clone());
+                    (name, query.attributes[it.attr].data_type)
                 };
                 catalog.add(&name, query.output.iter().map(named).collect::<Vec<_>>().into_iter());
                 self.query(sql, query);

@@ -21,7 +21,7 @@ mod place;
 mod state;
 
 use plan::properties::is_volatile;
-use plan::relation::{Part, Query, Rel};
+use plan::relation::{Output, Part, Query, Rel};
 use types::{Interrupt, SqlError, SqlResult};
 
 pub use state::{At, Gives, Sharding, Step};
@@ -47,7 +47,7 @@ pub fn distribute(
     forget_statistics(&mut query);
     crate::unnest::unnest(&mut query, &mut crate::Outsides::default(), interrupt)?;
     let parts = query.parts();
-    let output: Vec<_> = query.output.iter().map(|it| it.1).collect();
+    let output: Vec<_> = query.output.iter().map(|it| it.attr).collect();
     let mut this = Splitter::new(&mut query, sharding, interrupt);
     for part in parts {
         match part {
@@ -55,7 +55,7 @@ pub fn distribute(
                 let scalar = this.scalar(number);
                 let placed =
                     place(&mut this, scalar.rel, &[scalar.attr].into_iter().collect(), &[])?;
-                this.last(placed, Gives::Scalar(number), vec![(String::new(), scalar.attr)]);
+                this.last(placed, Gives::Scalar(number), vec![Output::unnamed(scalar.attr)]);
             }
             Part::Shared(id) => shared(&mut this, id)?,
         }

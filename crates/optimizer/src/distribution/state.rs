@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plan::Expr;
 use plan::properties::is_fallible;
-use plan::relation::{Attr, AttrSet, Attribute, Query, Rel, ScalarQuery};
+use plan::relation::{Attr, AttrSet, Attribute, Output, Query, Rel, ScalarQuery};
 use types::{
     ColumnId, ColumnInfo, ColumnStatistics, DataType, Interrupt, TableId, TableInfo, Value,
 };
@@ -193,19 +193,19 @@ impl<'a> Splitter<'a> {
 
     /// Adds a step whose rows the coordinator's later steps read.
     fn step(&mut self, at: At, (id, columns): (usize, &[(Attr, Attr)]), root: Rel) {
-        let output = columns.iter().map(|it| (String::new(), it.0)).collect();
+        let output = columns.iter().map(|it| Output::unnamed(it.0)).collect();
         let first = columns.first().map_or(0, |it| it.1);
         self.push(at, Gives::Rows(id, first), root, output);
     }
 
     /// Adds the step that ends with a relation.
-    pub fn last(&mut self, placed: Placed, gives: Gives, output: Vec<(String, Attr)>) {
+    pub fn last(&mut self, placed: Placed, gives: Gives, output: Vec<Output>) {
         let rel = match placed.place {
             Place::Everywhere | Place::Anywhere => {
                 return self.push(At::OneShard, gives, placed.rel, output);
             }
             Place::Parts(_) => {
-                let wanted = output.iter().map(|it| it.1).collect();
+                let wanted = output.iter().map(|it| it.attr).collect();
                 fetch(self, placed, &wanted, &[])
             }
             Place::Here => placed.rel,
@@ -213,7 +213,7 @@ impl<'a> Splitter<'a> {
         self.push(At::Coordinator, gives, rel, output);
     }
 
-    fn push(&mut self, at: At, gives: Gives, root: Rel, output: Vec<(String, Attr)>) {
+    fn push(&mut self, at: At, gives: Gives, root: Rel, output: Vec<Output>) {
         let read = read_by(&root, &|id| &self.shared[id].rel);
         let of_shards = |(id, it): (usize, &Shared)| match read.contains(&id) {
             true => it.rel.clone(),

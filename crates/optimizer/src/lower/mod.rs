@@ -40,7 +40,7 @@ pub fn lower(query: &Query, options: Options, interrupt: &Interrupt) -> SqlResul
         rels.into_iter().for_each(|it| this.add_groupings(it));
     }
     this.parts(query)?;
-    let attrs: Vec<Attr> = query.output.iter().map(|it| it.1).collect();
+    let attrs: Vec<Attr> = query.output.iter().map(|it| it.attr).collect();
     let required: AttrSet = attrs.iter().copied().collect();
     let mut stream = this.stream(&query.root, &required, &[])?;
     stream.shape(&attrs, this.attributes)?;
@@ -48,9 +48,10 @@ pub fn lower(query: &Query, options: Options, interrupt: &Interrupt) -> SqlResul
     let output = query
         .output
         .iter()
-        .map(|(name, attr)| OutputColumn {
-            name: name.clone(),
-            data_type: query.attributes[*attr].data_type,
+        .map(|it| OutputColumn {
+            name: it.name.clone(),
+            data_type: query.attributes[it.attr].data_type,
+            origin: it.origin,
         })
         .collect();
     Ok(Plan { pipelines: this.pipelines, output, recursions: Vec::new() })

@@ -25,7 +25,7 @@ struct Fetch {
 
 /// Fetches late what the first rows of an ordered answer are made of.
 pub(super) fn fetch_late(query: &mut Query) {
-    let mut wanted: AttrSet = query.output.iter().map(|it| it.1).collect();
+    let mut wanted: AttrSet = query.output.iter().map(|it| it.attr).collect();
     let mut top = &mut query.root;
     while let Rel::Map { input, exprs } = top {
         exprs.iter().for_each(|it| wanted.remove(it.0));
@@ -67,9 +67,9 @@ pub(super) fn fetch_late(query: &mut Query) {
         exprs.iter_mut().for_each(|it| substitute(&mut it.1, &replaced));
         above = input;
     }
-    for (_, attr) in &mut query.output {
-        let later = replaced.iter().find(|it| it.0 == *attr);
-        *attr = later.and_then(|it| bare(&it.1)).unwrap_or(*attr);
+    for output in &mut query.output {
+        let later = replaced.iter().find(|it| it.0 == output.attr);
+        output.attr = later.and_then(|it| bare(&it.1)).unwrap_or(output.attr);
     }
 }
 

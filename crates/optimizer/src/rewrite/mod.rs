@@ -83,7 +83,7 @@ pub fn optimise(query: &mut Query, options: Options, interrupt: &Interrupt) -> S
         return Ok(());
     }
     late::fetch_late(query);
-    let attrs = query.output.iter().map(|it| it.1).collect();
+    let attrs = query.output.iter().map(|it| it.attr).collect();
     let wanted = Wanted { attrs, counts: true };
     elimination::drop_idle_joins(&mut query.root, &wanted, &mut query.attributes);
     Ok(())

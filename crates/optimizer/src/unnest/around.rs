@@ -1,7 +1,7 @@
 //! The values that recursive queries depend on ([`Around`]): where a dependent join is taken out whose right side reads the rows of one
 //! for values of its left side, these are the values that it must be computed for.
 
-use plan::relation::{Around, AttrSet, Query, Rel, bare};
+use plan::relation::{Around, AttrSet, Output, Query, Rel, bare};
 use plan::{BinaryOperator, Expr, ExprKind};
 use types::{SqlError, SqlResult, TableId};
 
@@ -81,7 +81,7 @@ impl Unnesting {
             scalars: self.scalars.clone(),
             shared: self.shared.clone(),
             root,
-            output: attrs.iter().map(|it| (String::new(), *it)).collect(),
+            output: attrs.iter().map(|it| Output::unnamed(*it)).collect(),
             recursions: Vec::new(),
         };
         deferred::defer(&mut query);

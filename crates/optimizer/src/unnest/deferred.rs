@@ -11,7 +11,7 @@ type Definitions = Vec<(Attr, Expr)>;
 
 /// Defers the values in all relations of a query.
 pub(super) fn defer(query: &mut Query) {
-    let output: AttrSet = query.output.iter().map(|it| it.1).collect();
+    let output: AttrSet = query.output.iter().map(|it| it.attr).collect();
     defer_in(&mut query.root, &output);
     for scalar in &mut query.scalars {
         defer_in(&mut scalar.rel, &[scalar.attr].into_iter().collect());

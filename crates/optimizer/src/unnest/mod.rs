@@ -66,7 +66,7 @@ pub fn unnest(query: &mut Query, outsides: &mut Outsides, interrupt: &Interrupt)
         let required = [this.scalars[place].attr].into_iter().collect();
         this.scalars[place].rel = this.rel(rel, &required)?;
     }
-    let output: AttrSet = query.output.iter().map(|it| it.1).collect();
+    let output: AttrSet = query.output.iter().map(|it| it.attr).collect();
     query.root = this.rel(query.root.take(), &output)?;
     this.expand_null_safe(&mut query.root);
     this.tell(outsides)?;

@@ -5,7 +5,7 @@ use plan::relation::{AttrSet, Part, Query, Rel};
 /// Cuts what every reader of a shared relation hands on.
 pub(super) fn prune(query: &mut Query) {
     let parts = query.parts();
-    let mut used: AttrSet = query.output.iter().map(|it| it.1).collect();
+    let mut used: AttrSet = query.output.iter().map(|it| it.attr).collect();
     prune_rel(&mut query.root, &mut used);
     // Whoever reads a part comes before it in this direction.
     for part in parts.into_iter().rev() {

@@ -1,7 +1,7 @@
 //! Hand-made queries: tables with statistics, and short words for relations and expressions.
 
 use plan::build::{boolean, unary};
-use plan::relation::{Attr, Attribute, JoinRel, Query, Rel, RelJoin, ScanRel};
+use plan::relation::{Attr, Attribute, JoinRel, Output, Query, Rel, RelJoin, ScanRel};
 use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, Function, UnaryOperator};
 use stdx::sync::Arc;
 use types::{ColumnInfo, ColumnStatistics, DataType, TableId, TableInfo, Value};
@@ -83,7 +83,8 @@ impl Builder {
     }
 
     fn query(self, root: Rel, wanted: &[Attr]) -> Query {
-        let output = wanted.iter().map(|it| (format!("a{it}"), *it)).collect();
+        let named = |it: &Attr| Output { name: format!("a{it}"), ..Output::unnamed(*it) };
+        let output = wanted.iter().map(named).collect();
         let (scalars, shared) = (Vec::new(), Vec::new());
         Query { attributes: self.attributes, scalars, shared, root, output, recursions: Vec::new() }
     }

@@ -12,7 +12,7 @@ mod traverse;
 pub use attrs::{Attr, AttrSet};
 pub use traverse::{Part, fresh_copy};
 
-use crate::{Aggregate, BinaryOperator, Expr, ExprKind, SortKey, WindowCall};
+use crate::{Aggregate, BinaryOperator, ColumnOrigin, Expr, ExprKind, SortKey, WindowCall};
 use serde::{Deserialize, Serialize};
 use stdx::sync::Arc;
 use types::{DataType, TableId, TableInfo};
@@ -38,10 +38,29 @@ pub struct Query {
     pub shared: Vec<Rel>,
     /// The rows of the answer.
     pub root: Rel,
-    /// Names and attributes of the answer.
-    pub output: Vec<(String, Attr)>,
+    /// The columns of the answer.
+    pub output: Vec<Output>,
     /// WITH queries that are made of themselves, whose rows it scans as tables; each may scan those before it.
     pub recursions: Vec<RecursiveQuery>,
+}
+
+/// A column of the answer of a query.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Output {
+    /// Its name.
+    pub name: String,
+    /// The attribute that it is.
+    pub attr: Attr,
+    /// Where it comes from, if it is a column of a relation as it is. It stands beside the name, since what an attribute is made of
+    /// does not tell it: a cast may be done by nothing, and a column of a view is an attribute of the table below.
+    pub origin: Option<ColumnOrigin>,
+}
+
+impl Output {
+    /// A column without a name, as parts of a query have them.
+    pub fn unnamed(attr: Attr) -> Self {
+        Self { name: String::new(), attr, origin: None }
+    }
 }
 
 /// WITH RECURSIVE: rows that are made of rows, round by round, until a round makes none.

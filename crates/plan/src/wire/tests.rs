@@ -1,8 +1,9 @@
 use super::*;
-use crate::relation::{Query, Rel, ScanRel};
+use crate::relation::{Output, Query, Rel, ScanRel};
 use crate::{
-    Exclusion, Expr, ExprKind, Frame, FrameBound, FrameUnit, Function, Operator, OutputColumn,
-    Pipeline, PipelineId, Plan, Sink, SortKey, Source, UnaryOperator, WindowCall, WindowFunction,
+    ColumnOrigin, Exclusion, Expr, ExprKind, Frame, FrameBound, FrameUnit, Function, Operator,
+    OutputColumn, Pipeline, PipelineId, Plan, Sink, SortKey, Source, UnaryOperator, WindowCall,
+    WindowFunction,
 };
 use proptest::prelude::*;
 use stdx::sync::Arc;
@@ -84,7 +85,9 @@ fn plan() -> Plan {
         },
         estimated_rows: 0.0,
     };
-    let output = vec![OutputColumn { name: "\u{f6}".to_owned(), data_type: DataType::Text }];
+    let origin = Some(ColumnOrigin { relation: u32::MAX, column: u16::MAX });
+    let computed = OutputColumn::computed("\u{f6}", DataType::Text);
+    let output = vec![OutputColumn { origin, ..computed.clone() }, computed];
     Plan { pipelines: vec![pipeline, windows], output, recursions: Vec::new() }
 }
 
@@ -108,7 +111,8 @@ fn query() -> Query {
     };
     let filters = functions();
     let scan = Rel::Scan(ScanRel { table: Arc::new(table), base: 0, filters, rows: f64::NAN });
-    let output = vec![("c".to_owned(), 0)];
+    let origin = Some(ColumnOrigin { relation: 16_387, column: 1 });
+    let output = vec![Output { name: "c".to_owned(), attr: 0, origin }, Output::unnamed(0)];
     Query {
         attributes: Vec::new(),
         scalars: Vec::new(),

@@ -37,10 +37,7 @@ pub fn begin(
             Started::Rows(cursor) => {
                 (cursor.described(), Source::new(Some(cursor), VecDeque::new()))
             }
-            Started::Done(answer) => {
-                let described = Described { schema: answer.schema, types: answer.types };
-                (described, Source::new(None, answer.batches.into()))
-            }
+            Started::Done(answer) => (answer.described(), Source::new(None, answer.batches.into())),
             copy => return Err(refuse_copy(session, copy)),
         },
         several => {
@@ -86,8 +83,8 @@ fn run_all(
             }
             let answer = session.execute_prepared(prepared, values)?;
             count = count.zip(counted(&answer)).map(|(sum, it)| sum + it.cast_signed());
+            described = Some(answer.described());
             made.extend(answer.batches);
-            described = Some(Described { schema: answer.schema, types: answer.types });
         }
         Ok(())
     };
@@ -132,7 +129,7 @@ pub fn whole(batches: Vec<RecordBatch>, schema: SchemaRef) -> Reader {
 }
 
 fn no_columns() -> Described {
-    Described { schema: Arc::new(Schema::empty()), types: Vec::new() }
+    Described { schema: Arc::new(Schema::empty()), types: Vec::new(), origins: Vec::new() }
 }
 
 impl Rows {

@@ -11,6 +11,7 @@ mod composites;
 mod copy;
 mod flight;
 mod http;
+mod origins;
 mod protocol;
 mod psql;
 mod records;

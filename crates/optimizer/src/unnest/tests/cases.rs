@@ -1,7 +1,7 @@
 //! Cases by hand: answers that are easy to get wrong, and the joins that common subqueries become.
 
 use plan::build::{boolean, unary};
-use plan::relation::{Apply, ApplyRel, Attr, Attribute, Query, Rel, RelJoin};
+use plan::relation::{Apply, ApplyRel, Attr, Attribute, Output, Query, Rel, RelJoin};
 use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, UnaryOperator};
 use types::{DataType, Value};
 
@@ -90,7 +90,7 @@ fn query(root: Rel, output: &[Attr]) -> Query {
         scalars: Vec::new(),
         shared: Vec::new(),
         root,
-        output: output.iter().map(|it| (String::new(), *it)).collect(),
+        output: output.iter().map(|it| Output::unnamed(*it)).collect(),
         recursions: Vec::new(),
     }
 }

@@ -1,7 +1,9 @@
 //! Random queries with dependent joins, over constant rows of small numbers and NULL.
 
 use plan::build::unary;
-use plan::relation::{Apply, ApplyRel, Attr, Attribute, JoinRel, Query, Rel, RelJoin, fresh_copy};
+use plan::relation::{
+    Apply, ApplyRel, Attr, Attribute, JoinRel, Output, Query, Rel, RelJoin, fresh_copy,
+};
 use plan::{
     Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, Frame, SortKey, UnaryOperator,
     WindowCall, WindowFunction,
@@ -28,7 +30,8 @@ impl Generator {
 
     pub fn query(&mut self) -> Query {
         let (root, attrs) = self.rel(3, &[]);
-        let output = attrs.iter().map(|it| (format!("c{it}"), *it)).collect();
+        let named = |it: &Attr| Output { name: format!("c{it}"), ..Output::unnamed(*it) };
+        let output = attrs.iter().map(named).collect();
         let attributes = std::mem::take(&mut self.attributes);
         let shared = std::mem::take(&mut self.shared);
         Query { attributes, scalars: Vec::new(), shared, root, output, recursions: Vec::new() }

@@ -24,7 +24,7 @@ pub(crate) fn answer(query: &Query) -> Result<Vec<String>, Raised> {
     let this = Interpreter { query, shared: RefCell::default() };
     let mut rows = Vec::new();
     for row in this.rel(&query.root, &Row::new())? {
-        let values = query.output.iter().map(|it| row[&it.1].clone());
+        let values = query.output.iter().map(|it| row[&it.attr].clone());
         rows.push(format!("{:?}", values.collect::<Result<Vec<_>, _>>()?));
     }
     rows.sort();
