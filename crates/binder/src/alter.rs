@@ -68,10 +68,13 @@ fn rule_change(operation: AlterTableOperation) -> SqlResult<RuleChange> {
         AlterTableOperation::AddConstraint { constraint, not_valid } => {
             let mut all = Constraints::default();
             keys::of_table(&constraint, &mut all)?;
-            if not_valid && all.references.is_empty() {
-                return Err(unsupported("NOT VALID of anything but a foreign key"));
+            if not_valid && !all.keys.is_empty() {
+                let kind = if all.keys[0].primary { "PRIMARY KEY" } else { "UNIQUE" };
+                let message = format!("{kind} constraints cannot be marked NOT VALID");
+                return Err(unsupported(message));
             }
             all.references.iter_mut().for_each(|it| it.not_valid = not_valid);
+            all.checks.iter_mut().for_each(|it| it.not_valid = not_valid);
             Ok(RuleChange::Add(all))
         }
         AlterTableOperation::ValidateConstraint { name } => {

@@ -71,7 +71,9 @@ pub struct Raise {
 pub enum RaiseLevel {
     /// DEBUG and LOG, which clients are not told.
     Quiet,
-    /// NOTICE and INFO.
+    /// INFO.
+    Info,
+    /// NOTICE.
     Notice,
     /// WARNING.
     Warning,

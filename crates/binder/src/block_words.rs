@@ -260,7 +260,7 @@ impl Reader<'_> {
         let levels = [
             ("DEBUG", RaiseLevel::Quiet),
             ("LOG", RaiseLevel::Quiet),
-            ("INFO", RaiseLevel::Notice),
+            ("INFO", RaiseLevel::Info),
             ("NOTICE", RaiseLevel::Notice),
             ("WARNING", RaiseLevel::Warning),
             ("EXCEPTION", RaiseLevel::Error),
@@ -285,7 +285,8 @@ impl Reader<'_> {
             Some(Token::Word(_)) if !self.cursor.sees(&["USING"]) => {
                 let name = self.cursor.name("the name of a condition")?;
                 raise.state = self.condition_of(&name)?.state();
-                raise.message = Some(name);
+                let code = raise.state.filter(|_| name == "sqlstate").map(|it| it.0.to_owned());
+                raise.message = Some(code.unwrap_or(name));
             }
             _ => {}
         }
@@ -307,7 +308,12 @@ impl Reader<'_> {
                 self.cursor.expect_sign(&Token::Assignment)?;
             }
             match &*option {
-                "errcode" => raise.state = conditions::said(&self.constant()?)?.state(),
+                "errcode" => {
+                    let said = self.constant()?;
+                    raise.state = conditions::said(&said)?.state();
+                    // Without another message.
+                    raise.message.get_or_insert(said);
+                }
                 "message" => {
                     raise.message = Some("%".to_owned());
                     raise.arguments = vec![self.argument()?];

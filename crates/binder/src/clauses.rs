@@ -4,7 +4,7 @@
 //! honoured, so that a field that a new version of the parser adds cannot be forgotten.
 
 use sqlparser::ast::{self, helpers::stmt_create_table::CreateTableBuilder};
-use types::{SqlError, SqlResult, SqlState};
+use types::{IndexMethod, SqlError, SqlResult, SqlState};
 
 use crate::syntax::{name, unsupported};
 
@@ -255,7 +255,7 @@ pub(crate) fn create_index(index: &ast::CreateIndex) -> SqlResult<()> {
     let ast::CreateIndex {
         name,
         table_name: _,
-        using,
+        using: _,
         columns: _,
         unique: _,
         // Whether it blocks others meanwhile changes nothing of what there is in the end.
@@ -271,7 +271,6 @@ pub(crate) fn create_index(index: &ast::CreateIndex) -> SqlResult<()> {
     if let Some(name) = name.as_ref().filter(|it| it.0.len() > 1) {
         return Err(syntax(&format!("the index name {name} is qualified")));
     }
-    method(using.as_ref())?;
     refuse(
         &[
             (
@@ -287,24 +286,42 @@ pub(crate) fn create_index(index: &ast::CreateIndex) -> SqlResult<()> {
     )
 }
 
-/// The own name of how indexes are kept.
-pub(crate) fn is_inverted(using: Option<&ast::IndexType>) -> bool {
-    using.is_some_and(|it| it.to_string().eq_ignore_ascii_case("inverted"))
-}
-
-/// An access method: one in order, as all indexes are here.
-fn method(using: Option<&ast::IndexType>) -> SqlResult<()> {
-    let Some(using) = using else { return Ok(()) };
+/// How an index is kept. Errors: 0A000 of what a hash index has not, and of methods that are not here; 42704 of what is none.
+pub(crate) fn method(index: &ast::CreateIndex) -> SqlResult<IndexMethod> {
+    let Some(using) = &index.using else { return Ok(IndexMethod::default()) };
     let name = using.to_string().to_lowercase();
     match name.as_str() {
-        "btree" | "inverted" => Ok(()),
-        "hash" | "gist" | "gin" | "brin" | "spgist" | "bloom" => {
+        "btree" => Ok(IndexMethod::BTree),
+        "inverted" => Ok(IndexMethod::Inverted),
+        "hash" => hash(index).map(|()| IndexMethod::Hash),
+        "gist" | "gin" | "brin" | "spgist" | "bloom" => {
             Err(unsupported(format!("the access method {name}"))
-                .with_hint("leave USING out, or say btree"))
+                .with_hint("btree and hash are there, which find values and not parts of them"))
         }
         _ => {
             let message = format!("access method \"{name}\" does not exist");
             Err(SqlError::new(SqlState("42704"), message))
+        }
+    }
+}
+
+/// What PostgreSQL has not of a hash index is refused.
+fn hash(index: &ast::CreateIndex) -> SqlResult<()> {
+    let has_order = |it: &ast::IndexColumn| {
+        let options = &it.column.options;
+        options.asc.is_some() || options.nulls_first.is_some()
+    };
+    let missing = [
+        (index.columns.len() > 1, "multicolumn indexes"),
+        (index.unique, "unique indexes"),
+        (!index.include.is_empty(), "included columns"),
+        (index.columns.iter().any(has_order), "ASC/DESC options"),
+    ];
+    match missing.iter().find(|it| it.0) {
+        None => Ok(()),
+        Some((_, what)) => {
+            let message = format!("access method \"hash\" does not support {what}");
+            Err(SqlError::unsupported(message))
         }
     }
 }

@@ -43,6 +43,7 @@ pub(crate) fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
                 return Err(refused("multiple default values specified"));
             }
             ast::ColumnOption::Default(it) => default = Some(crate::written::written(it)),
+            ast::ColumnOption::Collation(it) => crate::collations::check(it)?,
             ast::ColumnOption::Unique(_)
             | ast::ColumnOption::Check(_)
             | ast::ColumnOption::ForeignKey(_) => {}
@@ -69,6 +70,11 @@ pub(crate) fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
         Some(serial) => (serial, None),
         None => type_of(column, generation)?,
     };
+    let is_collation =
+        |it: &ast::ColumnOptionDef| matches!(it.option, ast::ColumnOption::Collation(_));
+    if type_name.is_none() && column.options.iter().any(is_collation) {
+        crate::collations::check_type(known)?;
+    }
     Ok(ColumnDefinition {
         name: ident(&column.name),
         data_type: known,

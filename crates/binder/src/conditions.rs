@@ -2,8 +2,6 @@
 
 use types::{SqlError, SqlResult, SqlState};
 
-use crate::syntax::unsupported;
-
 /// A kind of errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
@@ -43,23 +41,22 @@ pub(crate) fn named(name: &str) -> SqlResult<Condition> {
     })
 }
 
-/// The condition of a state. Errors: 42601 of what is none, 0A000 of one that has no name here.
+/// The condition of a state. Errors: 42601 of what is none.
 pub(crate) fn of_state(state: &str) -> SqlResult<Condition> {
-    let is_one = |it: u8| it.is_ascii_digit() || it.is_ascii_uppercase();
-    if state.len() != 5 || !state.bytes().all(is_one) {
+    if !is_state(state) {
         return Err(SqlError::new(SqlState::SYNTAX, "invalid SQLSTATE code"));
     }
-    let found = NAMES.iter().find(|it| it.1 == state);
-    let found = found.map(|it| Condition::State(SqlState(it.1)));
-    found.ok_or_else(|| unsupported(format!("SQLSTATE '{state}', which is none of the known ones")))
+    let found = NAMES.iter().find(|it| it.1 == state).map(|it| SqlState(it.1));
+    found.map_or_else(|| SqlState::kept(state), Ok).map(Condition::State)
 }
 
-/// The condition that a text names or is.
+/// The condition that a text names or is. Errors: 42704.
 pub(crate) fn said(text: &str) -> SqlResult<Condition> {
-    match named(text) {
-        Ok(found) => Ok(found),
-        Err(_) => of_state(text),
-    }
+    if is_state(text) { of_state(text) } else { named(text) }
+}
+
+fn is_state(text: &str) -> bool {
+    text.len() == 5 && text.bytes().all(|it| it.is_ascii_digit() || it.is_ascii_uppercase())
 }
 
 /// Names and states.

@@ -58,6 +58,8 @@ pub struct CheckDefinition {
     pub name: Option<String>,
     /// The condition.
     pub condition: String,
+    /// NOT VALID: rows that are there are not looked at.
+    pub not_valid: bool,
 }
 
 /// What an index is of.

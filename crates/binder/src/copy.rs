@@ -5,6 +5,7 @@ use types::SqlResult;
 
 use crate::copy_options::CopyWords;
 use crate::fragments::read;
+use crate::parse::condition_of;
 use crate::parsed_query::ParsedQuery;
 use crate::statement::{CopyPlace, Statement};
 use crate::syntax::{ident, name, unsupported};
@@ -12,7 +13,7 @@ use crate::syntax::{ident, name, unsupported};
 /// The statement that a COPY is.
 pub(crate) fn copy(
     statement: ast::Statement,
-    CopyWords { options, is_client }: CopyWords,
+    CopyWords { options, is_client, condition }: CopyWords,
 ) -> SqlResult<Statement> {
     let ast::Statement::Copy { source, to, target, .. } = statement else {
         return Err(unsupported("a statement that is no COPY"));
@@ -37,7 +38,8 @@ pub(crate) fn copy(
     match source {
         CopySource::Table { table_name, columns } => {
             let (table, columns) = (name(&table_name), columns.iter().map(ident).collect());
-            Ok(Statement::CopyFrom { table, columns, place, options })
+            let condition = condition.map(condition_of).transpose()?;
+            Ok(Statement::CopyFrom { table, columns, place, options, condition })
         }
         CopySource::Query(_) => Err(unsupported("COPY (query) FROM")),
     }

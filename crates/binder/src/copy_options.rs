@@ -20,6 +20,8 @@ pub(crate) struct CopyWords {
     pub(crate) options: Options,
     /// Whether its rows go to the client, or come from there.
     pub(crate) is_client: bool,
+    /// What stands behind WHERE.
+    pub(crate) condition: Option<Vec<TokenWithSpan>>,
 }
 
 /// Takes the options away from the tokens of a COPY, which have no blanks, and STDIN and STDOUT: the parser reads the data behind
@@ -55,7 +57,11 @@ pub(crate) fn take(tokens: &mut Vec<TokenWithSpan>) -> SqlResult<CopyWords> {
     if is_client {
         tokens[target].token = Token::SingleQuotedString(String::new());
     }
-    let rest = tokens.split_off(target + 1);
+    let mut rest = tokens.split_off(target + 1);
+    let condition = match is_word(&tokens[target - 1].token, "from") {
+        true => take_condition(&mut rest),
+        false => None,
+    };
     let mut rest: &[TokenWithSpan] = &rest;
     if rest.first().is_some_and(|it| is_word(&it.token, "with")) {
         rest = &rest[1..];
@@ -71,7 +77,23 @@ pub(crate) fn take(tokens: &mut Vec<TokenWithSpan>) -> SqlResult<CopyWords> {
     if is_binary {
         options.push(("format".to_owned(), "binary".to_owned()));
     }
-    Ok(CopyWords { options, is_client })
+    Ok(CopyWords { options, is_client, condition })
+}
+
+/// Takes WHERE and what stands behind it away.
+fn take_condition(tokens: &mut Vec<TokenWithSpan>) -> Option<Vec<TokenWithSpan>> {
+    let mut depth = 0_i32;
+    let at = tokens.iter().position(|it| {
+        match it.token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth -= 1,
+            _ => {}
+        }
+        depth == 0 && is_word(&it.token, "where")
+    })?;
+    let mut taken = tokens.split_off(at);
+    taken.remove(0);
+    Some(taken)
 }
 
 /// `name value, name (value, value), ..`

@@ -5,7 +5,6 @@ use types::{SqlError, SqlResult, SqlState};
 
 use crate::cursor::Cursor;
 use crate::statement::Statement;
-use crate::syntax::unsupported;
 use crate::user_types::{DomainBody, DomainChange};
 
 /// The words that end an expression among the clauses of a domain.
@@ -65,7 +64,7 @@ fn body(cursor: &mut Cursor<'_>) -> SqlResult<DomainBody> {
             }
             body.default = Some(cursor.expression(sees_clause)?);
         } else if cursor.take("COLLATE") {
-            return Err(unsupported("COLLATE of a domain"));
+            crate::collations::check_next(cursor)?;
         } else {
             return Err(cursor.expected("DEFAULT, NOT NULL, NULL or CHECK"));
         }

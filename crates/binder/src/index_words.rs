@@ -57,7 +57,7 @@ pub fn told(expression: &str) -> SqlResult<String> {
 }
 
 /// The same of one node, whose parts are so already.
-fn told_part(expr: &mut Expr) {
+pub(crate) fn told_part(expr: &mut Expr) {
     match expr {
         Expr::Nested(inner) => {
             if matches!(**inner, Expr::Nested(_) | Expr::Function(_) | Expr::Value(_)) {

@@ -1,6 +1,8 @@
 //! Keys and indexes in parsed text.
 
 use sqlparser::ast::{self, IndexColumn, TableConstraint};
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::{Parser, ParserError};
 use types::{Deferral, IndexOrder, ReferentialAction, SqlError, SqlResult, SqlState};
 
 use crate::clauses;
@@ -48,7 +50,7 @@ fn of_column(
         ast::ColumnOption::Check(check) => {
             let name = name.or(check.name.as_ref().map(ident));
             let condition = crate::written::written(&*check.expr);
-            all.checks.push(CheckDefinition { name, condition });
+            all.checks.push(CheckDefinition { name, condition, not_valid: false });
             return Ok(());
         }
         ast::ColumnOption::ForeignKey(key) => {
@@ -65,6 +67,31 @@ fn of_column(
     Ok(())
 }
 
+/// `UNIQUE NULLS [NOT] DISTINCT` behind a column, which the parser knows only of tables.
+pub(crate) fn unique_of_nulls(
+    parser: &mut Parser<'_>,
+) -> Result<Option<ast::ColumnOption>, ParserError> {
+    if !parser.parse_keywords(&[Keyword::UNIQUE, Keyword::NULLS]) {
+        return Ok(None);
+    }
+    let nulls_distinct = match parser.parse_keyword(Keyword::NOT) {
+        true => ast::NullsDistinctOption::NotDistinct,
+        false => ast::NullsDistinctOption::Distinct,
+    };
+    parser.expect_keyword(Keyword::DISTINCT)?;
+    let characteristics = parser.parse_constraint_characteristics()?;
+    Ok(Some(ast::ColumnOption::Unique(ast::UniqueConstraint {
+        name: None,
+        index_name: None,
+        index_type_display: ast::KeyOrIndexDisplay::None,
+        index_type: None,
+        columns: Vec::new(),
+        index_options: Vec::new(),
+        characteristics,
+        nulls_distinct,
+    })))
+}
+
 /// What a constraint of a table asks.
 pub(crate) fn of_table(constraint: &TableConstraint, all: &mut Constraints) -> SqlResult<()> {
     let (named, columns, nulls, said) = match constraint {
@@ -79,7 +106,7 @@ pub(crate) fn of_table(constraint: &TableConstraint, all: &mut Constraints) -> S
         TableConstraint::Check(it) => {
             let name = it.name.as_ref().map(ident);
             let condition = crate::written::written(&*it.expr);
-            all.checks.push(CheckDefinition { name, condition });
+            all.checks.push(CheckDefinition { name, condition, not_valid: false });
             return Ok(());
         }
         TableConstraint::ForeignKey(it) => {
@@ -168,7 +195,7 @@ pub(crate) fn create_index(index: &ast::CreateIndex) -> SqlResult<Statement> {
         table: name(&index.table_name),
         items: index.columns.iter().map(item).collect::<SqlResult<_>>()?,
         orders: index.columns.iter().map(order).collect(),
-        inverted: clauses::is_inverted(index.using.as_ref()),
+        method: clauses::method(index)?,
         predicate: index.predicate.as_ref().map(ToString::to_string),
         unique: index.unique,
         nulls_equal: index.nulls_distinct == Some(false),

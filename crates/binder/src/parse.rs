@@ -121,6 +121,7 @@ fn known_words(tokens: &mut Vec<TokenWithSpan>) -> SqlResult<()> {
     rewrite::abort(tokens);
     rewrite::pragmas(tokens);
     rewrite::time_zones(tokens);
+    crate::collations::known_words(tokens)?;
     rewrite::array_types(tokens);
     rewrite::tables(tokens);
     rewrite::trims(tokens);
@@ -174,6 +175,23 @@ fn schema_with(mut tokens: Vec<TokenWithSpan>, elements: &[usize]) -> SqlResult<
 /// A query of the columns of another, without any row.
 fn without_rows(query: &ast::Query) -> SqlResult<Box<ast::Query>> {
     read(&format!("SELECT * FROM ({query}) AS rows LIMIT 0"), |it| it.parse_query())
+}
+
+/// The condition that tokens are, as SQL. Errors: 42601 of what is none.
+pub(crate) fn condition_of(condition: Vec<TokenWithSpan>) -> SqlResult<String> {
+    let mut tokens = tokenized("SELECT 1 WHERE")?;
+    tokens.retain(|it| !is_blank(&it.token));
+    tokens.extend(condition);
+    known_words(&mut tokens)?;
+    let mut parsed = parse_tokens(tokens, copy_options::CopyWords::default())?;
+    if let (Some(Statement::Query { query }), true) = (parsed.pop(), parsed.is_empty())
+        && let ast::SetExpr::Select(select) = &*query.0.body
+        && let Some(condition) = select.selection.as_ref().map(ToString::to_string)
+        && query.to_string() == format!("SELECT 1 WHERE {condition}")
+    {
+        return Ok(condition);
+    }
+    Err(SqlError::new(SqlState::SYNTAX, "syntax error: no condition stands behind WHERE"))
 }
 
 fn parse_one(
@@ -491,10 +509,8 @@ fn statement(statement: ast::Statement) -> SqlResult<Statement> {
 
 fn reset(what: ast::Reset) -> Statement {
     match what {
-        ast::Reset::ALL => Statement::ResetAll,
-        ast::Reset::ConfigurationParameter(it) => {
-            Statement::Set { name: dotted(&it), value: None, local: false }
-        }
+        ast::Reset::ALL => Statement::Reset(None),
+        ast::Reset::ConfigurationParameter(it) => Statement::Reset(Some(dotted(&it))),
     }
 }
 

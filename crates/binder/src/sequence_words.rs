@@ -126,6 +126,9 @@ pub(crate) fn identity_tokens(parser: &mut Parser<'_>) -> Option<Vec<Token>> {
 pub(crate) fn column_option(
     parser: &mut Parser<'_>,
 ) -> Result<Option<Result<Option<sqlparser::ast::ColumnOption>, ParserError>>, ParserError> {
+    if let Some(key) = crate::keys::unique_of_nulls(parser)? {
+        return Ok(Some(Ok(Some(key))));
+    }
     let option = |it| Ok(Some(sqlparser::ast::ColumnOption::DialectSpecific(it)));
     let tokens = identity_tokens(parser);
     Ok(tokens.or_else(|| crate::generated_words::tokens(parser)).map(option))

@@ -1,7 +1,8 @@
 //! Statements as data, after parsing and before binding.
 
 use types::{
-    CheckOption, DataType, IndexOrder, LockMode, LockWait, MacroDefinition, OnCommit, Value,
+    CheckOption, DataType, IndexMethod, IndexOrder, LockMode, LockWait, MacroDefinition, OnCommit,
+    Value,
 };
 
 use crate::block::Block;
@@ -135,8 +136,8 @@ pub enum Statement {
         items: Vec<IndexItem>,
         /// In which orders, one for each item.
         orders: Vec<IndexOrder>,
-        /// USING inverted.
-        inverted: bool,
+        /// How it is kept.
+        method: IndexMethod,
         /// The rows that it has, if not all.
         predicate: Option<String>,
         /// Whether no two rows may hold the same values.
@@ -456,6 +457,8 @@ pub enum Statement {
         place: CopyPlace,
         /// Options by lower-case name.
         options: Vec<(String, String)>,
+        /// WHERE, as SQL.
+        condition: Option<String>,
     },
     /// COPY of the rows of a table or a query.
     CopyTo {
@@ -496,8 +499,8 @@ pub enum Statement {
         /// Whether they are asked at the end of the transaction, and not of each statement.
         deferred: bool,
     },
-    /// RESET ALL: every setting of the session has its default again.
-    ResetAll,
+    /// RESET: a setting, or every one of the session where it is `None`, has its default again.
+    Reset(Option<String>),
     /// DISCARD.
     Discard {
         /// What is forgotten.

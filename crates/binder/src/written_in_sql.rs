@@ -8,7 +8,7 @@ use types::{SqlError, SqlResult, names};
 
 use crate::fragments::read;
 use crate::walk::{self, Editor};
-use crate::{catalog_tables, listed_aggregates, named_parts, percentile_lists};
+use crate::{catalog_forms, catalog_tables, listed_aggregates, named_parts, percentile_lists};
 
 /// The words of PostgreSQL that are quoted as names, of those that tables and columns are often called.
 const QUOTED: [&str; 24] = [
@@ -151,13 +151,18 @@ pub(crate) fn name_columns(body: &mut SetExpr, is_one: &dyn Fn(&str) -> bool) {
 }
 
 fn name_of(call: &ast::Function) -> Option<String> {
-    match &call.name.0[..] {
-        [name] => Some(name.as_ident()?.value.to_lowercase()),
-        [schema, name] if schema.as_ident()?.value.eq_ignore_ascii_case("pg_catalog") => {
-            Some(name.as_ident()?.value.to_lowercase())
+    let (schema, name) = match &call.name.0[..] {
+        [name] => (names::CATALOG.to_owned(), name.as_ident()?.value.to_lowercase()),
+        [schema, name] => {
+            (schema.as_ident()?.value.to_lowercase(), name.as_ident()?.value.to_lowercase())
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    let own = match catalog_forms::is_of_standard(&name) {
+        true => names::INFORMATION,
+        false => names::CATALOG,
+    };
+    (schema == own).then_some(name)
 }
 
 /// What a call becomes. An aggregate by another name keeps its rows; what is more than that has no OVER and no FILTER.
@@ -239,9 +244,10 @@ fn filled(form: &str, arguments: &[String]) -> String {
     text
 }
 
-/// What calls of a function of DuckDB stand for, each form with the number of its arguments.
+/// What calls of a function of DuckDB or of the catalog stand for, each form with the number of its arguments.
 fn forms(name: &str) -> Option<&'static [(usize, &'static str)]> {
-    of_times(name).or_else(|| of_texts(name)).or_else(|| of_values(name))
+    let of_duckdb = of_times(name).or_else(|| of_texts(name)).or_else(|| of_values(name));
+    of_duckdb.or_else(|| catalog_forms::forms(name))
 }
 
 fn of_times(name: &str) -> Option<&'static [(usize, &'static str)]> {

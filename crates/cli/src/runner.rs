@@ -146,8 +146,10 @@ impl Runner {
         // Lines are counted from where the statement begins.
         let sql = sql.trim_start();
         let answers = self.console.session.execute(sql);
-        for Notice { severity, message, .. } in self.console.session.take_notices() {
+        for Notice { severity, message, detail, hint, .. } in self.console.session.take_notices() {
             eprintln!("{severity}: {message}");
+            detail.iter().for_each(|it| eprintln!("DETAIL: {it}"));
+            hint.iter().for_each(|it| eprintln!("HINT: {it}"));
         }
         let answers = answers.map_err(|error| Failure::Sql(error, Some(sql.into())))?;
         let time = machine.now() - started;

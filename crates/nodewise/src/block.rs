@@ -161,21 +161,21 @@ impl Session {
         let values = if asked.is_empty() { Vec::new() } else { self.values(&asked, caught)? };
         let mut values = values.into_iter().map(|it| it.unwrap_or_else(|| "<NULL>".to_owned()));
         let message = filled(message, values.by_ref().take(raise.arguments.len()));
-        match raise.level {
-            RaiseLevel::Quiet => {}
-            RaiseLevel::Notice => self.notice(Notice::told("00000", message)),
-            RaiseLevel::Warning => self.notice(Notice::warning("01000", message)),
+        let detail = raise.detail.is_some().then(|| values.next().unwrap_or_default());
+        let hint = raise.hint.is_some().then(|| values.next().unwrap_or_default());
+        let (severity, usual) = match raise.level {
+            RaiseLevel::Quiet => return Ok(()),
+            RaiseLevel::Info => ("INFO", SqlState("00000")),
+            RaiseLevel::Notice => ("NOTICE", SqlState("00000")),
+            RaiseLevel::Warning => ("WARNING", SqlState("01000")),
             RaiseLevel::Error => {
                 let mut error = SqlError::new(raise.state.unwrap_or(RAISED), message);
-                if raise.detail.is_some() {
-                    error = error.with_detail(values.next().unwrap_or_default());
-                }
-                if raise.hint.is_some() {
-                    error = error.with_hint(values.next().unwrap_or_default());
-                }
-                return Err(error);
+                error = detail.into_iter().fold(error, SqlError::with_detail);
+                return Err(hint.into_iter().fold(error, SqlError::with_hint));
             }
-        }
+        };
+        let notice = Notice::of(severity, raise.state.unwrap_or(usual), message);
+        self.notice(Notice { detail, hint, ..notice });
         Ok(())
     }
 }

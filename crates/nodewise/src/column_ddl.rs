@@ -19,6 +19,7 @@ use types::{
 
 use crate::changed_rows::malformed;
 use crate::constraints::quoted;
+use crate::dependents::needed;
 use crate::durability::Operation;
 use crate::notice::Notice;
 use crate::sequence_ddl::no_number_type;
@@ -51,7 +52,7 @@ impl Session {
                 if *if_exists && !has_column(table, column) =>
             {
                 let message = format!("{}, skipping", not_there(table, column));
-                self.notice(Notice::told("42703", message));
+                self.notice(Notice::told("00000", message));
                 Ok(())
             }
             ColumnAlteration::Drop { column, cascade, .. } => {
@@ -182,18 +183,14 @@ impl Session {
         self.drop_indexes_naming(table, column, cancel)?;
         let table = &self.existing(&table.name)?;
         let dependent = self.generated_of(table, column)?;
-        if let (Some(first), false) = (dependent.first(), cascade) {
-            let own = names::bare(&table.name);
-            let message = format!(
-                "cannot drop column {column} of table {own} because other objects depend on it"
-            );
-            let hint = format!("column {first} is generated of it; DROP .. CASCADE drops it, too");
-            return Err(SqlError::new(SqlState("2BP01"), message).with_hint(hint));
+        let dropped = format!("column {column} of table {}", table.name);
+        let described = |it: &String| format!("column {it} of table {}", table.name);
+        if !cascade && !dependent.is_empty() {
+            let each = |it| format!("{} depends on {dropped}", described(it));
+            return Err(needed(&dropped, &dependent.iter().map(each).collect::<Vec<_>>()));
         }
         for generated in &dependent {
-            let own = names::bare(&table.name);
-            let told = format!("drop cascades to column {generated} of table {own}");
-            self.notice(Notice::told("00000", told));
+            self.cascades_to(described(generated));
             let current = self.existing(&table.name)?;
             self.drop_column(&current, generated, true, cancel)?;
         }
@@ -225,7 +222,7 @@ impl Session {
         if let Some(default) = rows.defaults.get_mut(id.index()) {
             *default = None;
         }
-        self.release_keys(table, &rules, cascade, cancel)?;
+        self.release_keys(table, &rules, (&dropped, &dropped), cascade, cancel)?;
         let mut current = self.existing(&table.name)?;
         rules.references.retain(|it| current.rules().references.contains(it));
         if rules != **current.rules() {

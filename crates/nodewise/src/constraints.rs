@@ -11,6 +11,7 @@ use storage::{IndexKind, Rules, Table, TableIndex};
 use types::{CheckRule, ColumnId, Identity, SqlError, SqlResult, SqlState, names};
 
 use crate::index_ddl::{column_of, key_column_of};
+use crate::notice::Notice;
 use crate::sequence_ddl::no_number_type;
 use crate::sql_names::sql_path;
 use crate::{CancelToken, Session};
@@ -71,10 +72,22 @@ impl Session {
                 RuleChange::Drop { name, if_exists, cascade } => {
                     let known = drop_constraint(&mut rules, name);
                     self.move_comment(["constraint", &old.name, name], None)?;
-                    if !known && !if_exists {
-                        return Err(no_constraint(&old, name));
+                    if !known {
+                        let missing = no_constraint(&old, name);
+                        if !if_exists {
+                            return Err(missing);
+                        }
+                        let message = format!("{}, skipping", missing.message);
+                        self.notice(Notice::told("00000", message));
                     }
-                    self.release_keys(&old, &rules, *cascade, cancel)?;
+                    let dropped = format!("constraint {name} on table {}", old.name);
+                    self.release_keys(
+                        &old,
+                        &rules,
+                        (&dropped, &format!("index {name}")),
+                        *cascade,
+                        cancel,
+                    )?;
                     // Foreign keys of its own may have gone with the key that they named.
                     let own = self.existing(table)?;
                     rules.references.retain(|it| own.rules().references.contains(it));
@@ -101,6 +114,9 @@ impl Session {
                 }
                 RuleChange::Validate { name } => {
                     validate(&old, &mut rules, name)?;
+                    let mut checks = rules.rows.checks.clone();
+                    checks.retain(|it| *it.name == **name);
+                    self.check_rows(&old, &checks, cancel)?;
                 }
                 RuleChange::Parameters { column } => {
                     if let Some(column) = column {
@@ -159,7 +175,13 @@ impl Session {
                 rows.identities.push(Identity { column: id, always });
                 Ok(())
             }
-            IdentityChange::Drop { if_exists: true } if !is_identity => Ok(()),
+            IdentityChange::Drop { if_exists: true } if !is_identity => {
+                let own = names::bare(&table.name);
+                let message =
+                    format!("column \"{column}\" of relation \"{own}\" is not an identity column");
+                self.notice(Notice::told("00000", format!("{message}, skipping")));
+                Ok(())
+            }
             IdentityChange::Set { .. } | IdentityChange::Drop { .. } if !is_identity => {
                 wrong("is not an identity column")
             }
@@ -194,14 +216,14 @@ impl Session {
         references.try_for_each(|it| self.check_reference(table, it, cancel))
     }
 
-    /// Refuses CHECK constraints that are false of a row that is there.
+    /// Refuses CHECK constraints that are false of a row that is there; those that are known of new rows only are not looked at.
     pub(crate) fn check_rows(
         &self,
         table: &Table,
         checks: &[CheckRule],
         cancel: &CancelToken,
     ) -> SqlResult<()> {
-        for CheckRule { name, condition } in checks {
+        for CheckRule { name, condition, .. } in checks.iter().filter(|it| it.is_validated) {
             let own = sql_path(&table.name);
             let found = self
                 .rows_of(&format!("SELECT 1 FROM {own} WHERE NOT ({condition}) LIMIT 1"), cancel)?;
@@ -265,7 +287,7 @@ fn set_default(
 }
 
 fn add_check(table: &Table, rules: &mut Rules, check: &CheckDefinition) -> SqlResult<()> {
-    let CheckDefinition { name, condition } = check;
+    let CheckDefinition { name, condition, not_valid } = check;
     check_free(table, rules, name.as_deref())?;
     let name = match name {
         Some(name) => name.clone(),
@@ -278,7 +300,8 @@ fn add_check(table: &Table, rules: &mut Rules, check: &CheckDefinition) -> SqlRe
             free_name(rules, &format!("{}{column}_check", names::bare(&table.name)))
         }
     };
-    let rule = CheckRule { name: name.into(), condition: condition.as_str().into() };
+    let (name, condition) = (name.into(), condition.as_str().into());
+    let rule = CheckRule { name, condition, is_validated: !not_valid };
     Arc::make_mut(&mut rules.rows).checks.push(rule);
     Ok(())
 }
@@ -332,15 +355,18 @@ fn rename_constraint(table: &Table, rules: &mut Rules, name: &str, to: &str) -> 
     Ok(())
 }
 
-/// VALIDATE CONSTRAINT. What is not a foreign key holds of all rows since it is there.
+/// VALIDATE CONSTRAINT, but for looking at the rows.
 fn validate(table: &Table, rules: &mut Rules, name: &str) -> SqlResult<()> {
     if let Some(key) = rules.references.iter_mut().find(|it| *it.name == *name) {
         key.is_validated = true;
         return Ok(());
     }
-    let is_check = rules.rows.checks.iter().any(|it| *it.name == *name);
+    if rules.rows.checks.iter().any(|it| *it.name == *name) {
+        let checks = Arc::make_mut(&mut rules.rows).checks.iter_mut();
+        checks.filter(|it| *it.name == *name).for_each(|it| it.is_validated = true);
+        return Ok(());
+    }
     match is_taken(rules, name) {
-        true if is_check => Ok(()),
         true => {
             let message =
                 format!("cannot validate constraint \"{name}\" of relation \"{}\"", table.name);

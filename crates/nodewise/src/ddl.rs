@@ -14,7 +14,6 @@ use types::{
 use crate::answer::done;
 use crate::domain_ddl::put_domain;
 use crate::durability::Operation;
-use crate::notice::Notice;
 use crate::parallel::{LoadProgress, LoadTeam};
 use crate::query::Finished;
 use crate::reading::Opened;
@@ -54,8 +53,7 @@ impl Session {
             column.data_type = self.current_type(column.data_type)?;
         }
         if if_not_exists && self.snapshot().kind_of(&name).is_some() {
-            let message = format!("relation \"{name}\" already exists, skipping");
-            self.notice(Notice::told("42P07", message));
+            self.skip_existing(&name);
             return Ok(done("CREATE TABLE"));
         }
         self.decide_generated(&mut columns)?;
@@ -137,8 +135,7 @@ impl Session {
         self.write_alone(cancel)?;
         self.wait_for_place()?;
         if *if_not_exists && self.snapshot().kind_of(name).is_some() {
-            let message = format!("relation \"{name}\" already exists, skipping");
-            self.notice(Notice::told("42P07", message));
+            self.skip_existing(name);
             return Ok(done("CREATE TABLE AS"));
         }
         if !or_replace && self.catalog().get(name).is_some() {
@@ -274,8 +271,7 @@ impl Session {
                 self.note(|| Operation::drop_table(name))?;
                 self.drop_owned(&table.name, cascade, cancel)?;
             } else {
-                let message = format!("table \"{name}\" does not exist, skipping");
-                self.notice(Notice::told("00000", message));
+                self.skip_missing("table", name);
             }
         }
         Ok(done("DROP TABLE"))

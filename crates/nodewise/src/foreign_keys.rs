@@ -25,6 +25,7 @@ use crate::changed_keys::{KEYS, KeyColumns, Keys};
 use crate::changed_rows::{malformed, positions};
 use crate::conflict::concurrent_update;
 use crate::constraints::{check_free, free_name, quoted};
+use crate::dependents::needed;
 use crate::index_ddl::column_of;
 use crate::planning::plan_plain_change;
 use crate::result::{place_of, schema_of};
@@ -326,56 +327,58 @@ impl Session {
     ) -> SqlResult<()> {
         let goes = |name: &str| names.iter().any(|it| it.eq_ignore_ascii_case(name));
         for name in names.iter().filter_map(|it| self.catalog().get(it)).map(|it| it.name.clone()) {
-            for (child, key) in self.referring(&name).iter().filter(|it| !goes(&it.0.name)) {
-                let what = format!("table {name}");
-                self.release_reference(child, key, &what, cascade, cancel)?;
-            }
+            let mut referring = self.referring(&name);
+            referring.retain(|it| !goes(&it.0.name));
+            let what = format!("table {name}");
+            self.release_references(&referring, (&what, &what), cascade, cancel)?;
         }
         Ok(())
     }
 
-    /// Makes keys of a table ready to go that it has not by its new rules, like [`Session::release`].
+    /// Makes keys of a table ready to go that it has not by its new rules, like [`Session::release`]: because of an object, in words, and
+    /// what others need of it.
     pub(crate) fn release_keys(
         &self,
         table: &Table,
         rules: &Rules,
+        (dropped, of): (&str, &str),
         cascade: bool,
         cancel: &CancelToken,
     ) -> SqlResult<()> {
+        let mut referring = Vec::new();
         for (child, key) in self.referring(&table.name) {
-            let columns: Vec<ColumnId> = key
-                .parent_columns
-                .iter()
-                .map(|it| column_of(table, it))
-                .collect::<SqlResult<_>>()?;
+            let columns = key.parent_columns.iter().map(|it| column_of(table, it));
+            let columns: Vec<ColumnId> = columns.collect::<SqlResult<_>>()?;
             if key_of(rules, &columns).is_none() {
-                let what = format!("the key of table {}", table.name);
-                self.release_reference(&child, &key, &what, cascade, cancel)?;
+                referring.push((child, key));
             }
         }
-        Ok(())
+        self.release_references(&referring, (dropped, of), cascade, cancel)
     }
 
-    fn release_reference(
+    fn release_references(
         &self,
-        child: &Table,
-        key: &ForeignKey,
-        what: &str,
+        referring: &[(Arc<Table>, ForeignKey)],
+        (dropped, of): (&str, &str),
         cascade: bool,
         cancel: &CancelToken,
     ) -> SqlResult<()> {
-        if !cascade {
-            let message = format!(
-                "cannot drop {what} because other objects depend on it: constraint {} on table {}",
-                key.name, child.name
-            );
-            return Err(SqlError::new(SqlState("2BP01"), message)
-                .with_hint("DROP .. CASCADE drops the foreign keys, too"));
+        let described = |(child, key): &(Arc<Table>, ForeignKey)| {
+            format!("constraint {} on table {}", key.name, child.name)
+        };
+        if !cascade && !referring.is_empty() {
+            let each = |it| format!("{} depends on {of}", described(it));
+            return Err(needed(dropped, &referring.iter().map(each).collect::<Vec<_>>()));
         }
-        let child = self.existing(&child.name)?;
-        let mut rules = Rules::clone(child.rules());
-        rules.references.retain(|it| it != key);
-        self.apply_rules(&child, rules, cancel).map(|_| ())
+        for it in referring {
+            self.cascades_to(described(it));
+            let (child, key) = it;
+            let child = self.existing(&child.name)?;
+            let mut rules = Rules::clone(child.rules());
+            rules.references.retain(|it| it != key);
+            self.apply_rules(&child, rules, cancel)?;
+        }
+        Ok(())
     }
 
     /// Tables that are to be emptied, each once, with those that refer to them.

@@ -8,7 +8,6 @@ use types::{ColumnId, DataType, IndexOrder, SqlError, SqlResult, SqlState, names
 use crate::answer::done;
 use crate::durability::Operation;
 use crate::index_text::{Said, names_of};
-use crate::notice::Notice;
 use crate::parallel::LoadProgress;
 use crate::{Answer, CancelToken, Session};
 
@@ -27,9 +26,9 @@ impl Session {
         let old = self.existing(&index.table)?;
         let wished = index.name.as_deref().map(own_name).transpose()?;
         let wished = wished.as_deref();
-        if index.if_not_exists
-            && wished.is_some_and(|it| self.table_of_index(&within(&old, it)).is_some())
-        {
+        let is_there = |it: &&str| self.table_of_index(&within(&old, it)).is_some();
+        if let Some(there) = wished.filter(is_there).filter(|_| index.if_not_exists) {
+            self.skip_existing(there);
             return Ok(done("CREATE INDEX"));
         }
         let own = names::bare(&old.name);
@@ -37,17 +36,17 @@ impl Session {
         let suggested = format!("{own}_{suggested}_idx");
         let name = self.index_name(&old, wished, &suggested, old.rules())?;
         let kind = if index.unique { IndexKind::UniqueIndex } else { IndexKind::Index };
-        let Said { items, orders, inverted, predicate, nulls_equal, included } = &index.said;
+        let Said { items, orders, method, predicate, nulls_equal, included } = &index.said;
         let columns = self.index_columns(&old.name, items, predicate.as_deref(), cancel)?;
         let old = self.existing(&old.name)?;
         let column = |it: &String| column_of(&old, it);
         let included = included.iter().map(column).collect::<SqlResult<_>>()?;
-        let (nulls_equal, inverted) = (*nulls_equal, *inverted);
+        let (nulls_equal, method) = (*nulls_equal, *method);
         let is_usual = orders.iter().all(|it| *it == IndexOrder::default());
         let orders = if is_usual { Vec::new() } else { orders.clone() };
         let mut rules = Rules::clone(old.rules());
         let new = TableIndex::new(name, columns, kind);
-        let new = TableIndex { nulls_equal, included, orders, inverted, ..new };
+        let new = TableIndex { nulls_equal, included, orders, method, ..new };
         rules.indexes.push(new);
         self.apply_rules(&old, rules, cancel)?;
         Ok(done("CREATE INDEX"))
@@ -82,12 +81,16 @@ impl Session {
             }
         }
         for name in names {
-            let Some((table, _)) = self.table_of_index(name) else { continue };
+            let Some((table, _)) = self.table_of_index(name) else {
+                self.skip_missing("index", name);
+                continue;
+            };
             let mut rules = Rules::clone(table.rules());
             let own = names::bare(name);
             self.move_comment(["index", &table.name, &own], None)?;
             rules.indexes.retain(|it| !it.name.eq_ignore_ascii_case(&own));
-            self.release_keys(&table, &rules, false, cancel)?;
+            let dropped = format!("index {name}");
+            self.release_keys(&table, &rules, (&dropped, &dropped), false, cancel)?;
             self.apply_rules(&table, rules, cancel)?;
             self.drop_unused_hidden(&table.name, cancel)?;
         }
@@ -104,11 +107,11 @@ impl Session {
     ) -> SqlResult<Answer> {
         self.write_alone(cancel)?;
         let Some((table, kind)) = self.table_of_index(name) else {
-            let message = format!("relation \"{}\" does not exist", names::bare(name));
             if !if_exists {
+                let message = format!("relation \"{}\" does not exist", names::bare(name));
                 return Err(SqlError::new(SqlState::UNDEFINED_TABLE, message));
             }
-            self.notice(Notice::told("00000", format!("{message}, skipping")));
+            self.skip_missing("relation", name);
             return Ok(done("ALTER INDEX"));
         };
         let own = names::bare(name);

@@ -3,7 +3,7 @@
 use binder::IndexItem;
 use binder::index_words::{called, kept_parts, told, written};
 use storage::{Table, TableIndex};
-use types::{ColumnId, IndexOrder, SqlResult, names};
+use types::{ColumnId, IndexMethod, IndexOrder, SqlResult, names};
 
 /// What is said of an index.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -12,8 +12,8 @@ pub(crate) struct Said {
     pub items: Vec<IndexItem>,
     /// In which orders; none where all are the usual one.
     pub orders: Vec<IndexOrder>,
-    /// USING inverted.
-    pub inverted: bool,
+    /// How it is kept.
+    pub method: IndexMethod,
     /// The rows that it has, if not all.
     pub predicate: Option<String>,
     /// NULLS NOT DISTINCT.
@@ -38,18 +38,16 @@ pub(crate) fn said(table: &Table, index: &TableIndex) -> Said {
     };
     let items = index.columns.iter().map(item).collect();
     let included = index.included.iter().map(|it| table.column(*it).name.clone()).collect();
-    let (orders, inverted) = (index.orders.clone(), index.inverted);
-    Said { items, orders, inverted, predicate, nulls_equal: index.nulls_equal, included }
-}
-
-/// How an index is called that is not said to be otherwise, by those who look for one that finds ranges of values.
-pub(crate) fn method_of(index: &TableIndex) -> &'static str {
-    if index.inverted { "inverted" } else { "btree" }
+    let (orders, method) = (index.orders.clone(), index.method);
+    Said { items, orders, method, predicate, nulls_equal: index.nulls_equal, included }
 }
 
 /// What stands before the list of items; nothing where it is what is meant anyway.
-pub(crate) fn using_clause(index: &TableIndex) -> &'static str {
-    if index.inverted { " USING inverted" } else { "" }
+pub(crate) fn using_clause(index: &TableIndex) -> String {
+    match index.method {
+        IndexMethod::BTree => String::new(),
+        other => format!(" USING {}", other.name()),
+    }
 }
 
 /// The items of an index, and what follows their list, as SQL with names that are written so.

@@ -42,6 +42,7 @@ mod database;
 mod database_settings;
 mod ddl;
 mod deferred;
+mod dependents;
 mod describe;
 pub mod distributed;
 mod domain_ddl;

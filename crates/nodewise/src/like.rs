@@ -154,7 +154,8 @@ impl Session {
                     &names::bare(&table.name),
                     &names::bare(&new.name),
                 )?;
-                new.constraints.checks.push(CheckDefinition { name, condition });
+                let not_valid = false;
+                new.constraints.checks.push(CheckDefinition { name, condition, not_valid });
             }
         }
         Ok(())

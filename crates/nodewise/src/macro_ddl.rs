@@ -7,6 +7,7 @@ use types::{DataType, MacroDefinition, MacroForm, SqlError, SqlResult, SqlState,
 use crate::answer::done;
 use crate::copy::type_sql;
 use crate::durability::Operation;
+use crate::notice::Notice;
 use crate::{Answer, CancelToken, Session};
 
 impl Session {
@@ -164,7 +165,11 @@ impl Session {
         self.write_alone(cancel)?;
         let tag = if of.is_function { "DROP FUNCTION" } else { "DROP MACRO" };
         let Some(known) = self.macro_called(name, of)? else {
-            return if if_exists { Ok(done(tag)) } else { Err(no_macro(name, of)) };
+            if !if_exists {
+                return Err(no_macro(name, of));
+            }
+            self.notice(skipped(name, of));
+            return Ok(done(tag));
         };
         let mut left = MacroDefinition::clone(&known);
         left.forms.retain(|it| !is_meant(it, of));
@@ -251,6 +256,13 @@ fn is_meant(form: &MacroForm, of: &DroppedMacro) -> bool {
         (Some(types), None) => form.parameters.len() == types.len(),
         (None, _) => true,
     }
+}
+
+/// What is told where IF EXISTS names no function or macro.
+fn skipped(name: &str, of: &DroppedMacro) -> Notice {
+    let what = if of.is_function { "function" } else { "macro" };
+    let types = of.types.as_deref().unwrap_or_default().join(",");
+    Notice::told("00000", format!("{what} {name}({types}) does not exist, skipping"))
 }
 
 fn no_macro(name: &str, of: &DroppedMacro) -> SqlError {

@@ -12,7 +12,6 @@ use types::{
 use crate::answer::done;
 use crate::durability::Operation;
 use crate::foreign_keys::queried;
-use crate::notice::Notice;
 use crate::view_ddl::NewView;
 use crate::{Answer, CancelToken, Session};
 
@@ -31,8 +30,7 @@ impl Session {
             return Err(SqlError::new(SqlState::SYNTAX, message));
         }
         if if_not_exists && self.snapshot().kind_of(&name).is_some() {
-            let message = format!("relation \"{name}\" already exists, skipping");
-            self.notice(Notice::told("42P07", message));
+            self.skip_existing(&name);
             return Ok(done("CREATE MATERIALIZED VIEW"));
         }
         self.snapshot().check_free_relation(&name)?;

@@ -5,20 +5,28 @@ use types::SqlState;
 /// What a statement says beside its answer: nothing failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// `WARNING` or `NOTICE`.
+    /// `WARNING`, `NOTICE` or `INFO`.
     pub severity: &'static str,
     /// Its class, for programs.
     pub state: SqlState,
     /// A sentence for people, without a final stop.
     pub message: String,
+    /// More of it, in lines.
+    pub detail: Option<String>,
+    /// What to do about it.
+    pub hint: Option<String>,
 }
 
 impl Notice {
     pub(crate) fn warning(state: &'static str, message: impl Into<String>) -> Self {
-        Self { severity: "WARNING", state: SqlState(state), message: message.into() }
+        Self::of("WARNING", SqlState(state), message)
     }
 
     pub(crate) fn told(state: &'static str, message: impl Into<String>) -> Self {
-        Self { severity: "NOTICE", state: SqlState(state), message: message.into() }
+        Self::of("NOTICE", SqlState(state), message)
+    }
+
+    pub(crate) fn of(severity: &'static str, state: SqlState, message: impl Into<String>) -> Self {
+        Self { severity, state, message: message.into(), detail: None, hint: None }
     }
 }

@@ -30,6 +30,8 @@ pub struct Scheduling {
     pub lock_timeout: Nanos,
     /// How long a transaction may do nothing; zero for any time.
     pub idle_timeout: Nanos,
+    /// How long a session may do nothing outside of a transaction; zero for any time.
+    pub session_timeout: Nanos,
     /// How old the tables may be that a transaction sees; zero for any time.
     pub snapshot_timeout: Nanos,
 }
@@ -50,6 +52,7 @@ impl Default for Scheduling {
             queue_timeout: Nanos(60_000_000_000),
             lock_timeout: Nanos(0),
             idle_timeout: Nanos(0),
+            session_timeout: Nanos(0),
             snapshot_timeout: Nanos(0),
         }
     }
@@ -69,9 +72,10 @@ const QUEUE_TIMEOUT: &str = "queue_timeout";
 const LOCK_TIMEOUT: &str = "lock_timeout";
 
 const IDLE_TIMEOUT: &str = "idle_in_transaction_session_timeout";
+const SESSION_TIMEOUT: &str = "idle_session_timeout";
 const SNAPSHOT_TIMEOUT: &str = "old_snapshot_timeout";
 
-const KNOWN: [&str; 14] = [
+const KNOWN: [&str; 15] = [
     STRATEGY,
     STEALING,
     BINDING,
@@ -85,6 +89,7 @@ const KNOWN: [&str; 14] = [
     QUEUE_TIMEOUT,
     LOCK_TIMEOUT,
     IDLE_TIMEOUT,
+    SESSION_TIMEOUT,
     SNAPSHOT_TIMEOUT,
 ];
 
@@ -151,6 +156,7 @@ impl Scheduling {
                     STATEMENT_TIMEOUT => self.statement_timeout = span,
                     LOCK_TIMEOUT => self.lock_timeout = span,
                     IDLE_TIMEOUT => self.idle_timeout = span,
+                    SESSION_TIMEOUT => self.session_timeout = span,
                     SNAPSHOT_TIMEOUT => self.snapshot_timeout = span,
                     _ => self.queue_timeout = span,
                 }
@@ -177,6 +183,7 @@ impl Scheduling {
             STATEMENT_TIMEOUT => span_text(self.statement_timeout),
             LOCK_TIMEOUT => span_text(self.lock_timeout),
             IDLE_TIMEOUT => span_text(self.idle_timeout),
+            SESSION_TIMEOUT => span_text(self.session_timeout),
             SNAPSHOT_TIMEOUT => span_text(self.snapshot_timeout),
             _ => span_text(self.queue_timeout),
         }
@@ -212,6 +219,10 @@ impl Scheduling {
             (
                 IDLE_TIMEOUT,
                 "how long a transaction may do nothing before it is rolled back; 0 for any time",
+            ),
+            (
+                SESSION_TIMEOUT,
+                "how long a session may do nothing outside of a transaction before it is ended; 0 for any time",
             ),
             (
                 SNAPSHOT_TIMEOUT,

@@ -4,6 +4,7 @@ use binder::{NamedRole, Statement, quoted_name};
 use types::{ObjectKind, Rights, RoleId, SqlError, SqlResult, SqlState, names};
 
 use crate::answer::done;
+use crate::dependents::needed;
 use crate::durability::Operation;
 use crate::notice::Notice;
 use crate::search_path::no_schema;
@@ -163,22 +164,21 @@ impl Session {
         cascade: bool,
         cancel: &CancelToken,
     ) -> SqlResult<()> {
-        let relations = self.snapshot().relations_of(name);
+        let snapshot = self.snapshot();
+        let relations = snapshot.relations_of(name);
         if relations.is_empty() {
             return Ok(());
         }
+        // What a column owns goes with it, and is no object of its own.
+        let is_owned = |it: &str| snapshot.sequence(it).is_some_and(|it| it.owner.is_some());
+        let told = relations.iter().filter(|it| !is_owned(&it.1));
+        let described: Vec<String> = told.map(|(kind, it)| format!("{kind} {it}")).collect();
         if !cascade {
-            let of: Vec<String> = relations
-                .iter()
-                .map(|(kind, it)| format!("{kind} {it} depends on schema {name}"))
-                .collect();
-            let message = format!(
-                "cannot drop schema {name} because other objects depend on it: {}",
-                of.join(", ")
-            );
-            return Err(SqlError::new(SqlState::DEPENDENT_OBJECTS, message)
-                .with_hint("Use DROP ... CASCADE to drop the dependent objects too."));
+            let each = |it| format!("{it} depends on schema {name}");
+            let each: Vec<String> = described.iter().map(each).collect();
+            return Err(needed(&format!("schema {name}"), &each));
         }
+        described.into_iter().for_each(|it| self.cascades_to(it));
         let of = |wanted: &str| -> Vec<String> {
             relations.iter().filter(|it| it.0 == wanted).map(|it| it.1.clone()).collect()
         };
@@ -194,12 +194,9 @@ impl Session {
         self.drop_tables(&tables, true, true, cancel)?;
         let sequences = left(self, of("sequence"));
         self.drop_sequences(&sequences, true, true, cancel)?;
-        for name in of("type") {
-            // It may have gone with one that it was made of.
-            if self.snapshot().user_type(&name).is_some() {
-                self.drop_types(&[name], false, true, cancel)?;
-            }
-        }
+        let mut types = of("type");
+        types.retain(|it| self.snapshot().user_type(it).is_some());
+        self.drop_types(&types, true, true, cancel)?;
         Ok(())
     }
 }

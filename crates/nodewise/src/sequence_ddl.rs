@@ -13,6 +13,7 @@ use types::{
 };
 
 use crate::answer::done;
+use crate::dependents::needed;
 use crate::durability::Operation;
 use crate::{Answer, CancelToken, Session};
 
@@ -30,6 +31,7 @@ impl Session {
     ) -> SqlResult<Answer> {
         self.write_alone(cancel)?;
         if if_not_exists && self.snapshot().kind_of(name).is_some() {
+            self.skip_existing(name);
             return Ok(done("CREATE SEQUENCE"));
         }
         if options.name.is_some() {
@@ -99,6 +101,7 @@ impl Session {
     ) -> SqlResult<Answer> {
         self.write_alone(cancel)?;
         if if_exists && self.snapshot().kind_of(name).is_none() {
+            self.skip_missing("relation", name);
             return Ok(done("ALTER SEQUENCE"));
         }
         let old = self.existing_sequence(name)?;
@@ -209,6 +212,7 @@ impl Session {
         self.write_alone(cancel)?;
         for name in names {
             if if_exists && self.snapshot().kind_of(name).is_none() {
+                self.skip_missing("sequence", name);
                 continue;
             }
             let snapshot = self.snapshot();
@@ -244,17 +248,21 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<()> {
         self.release_views("sequence", std::slice::from_ref(&sequence.name), cascade)?;
-        for (table, places) in self.asking(&sequence.name)? {
-            if !cascade {
-                let column = places.first().map_or("", |it| &table.columns[*it].name);
-                let message = format!(
-                    "cannot drop sequence {} because other objects depend on it: default value for \
-                     column {column} of table {}",
-                    sequence.name, table.name
-                );
-                return Err(SqlError::new(SqlState::DEPENDENT_OBJECTS, message)
-                    .with_hint("Use DROP ... CASCADE to drop the dependent objects too."));
-            }
+        let asking = self.asking(&sequence.name)?;
+        let of_table = |(table, places): &(Arc<Table>, Vec<usize>)| -> Vec<String> {
+            let name = |it: &usize| &table.columns[*it].name;
+            let described =
+                |it| format!("default value for column {} of table {}", name(it), table.name);
+            places.iter().map(described).collect()
+        };
+        let described: Vec<String> = asking.iter().flat_map(of_table).collect();
+        if !cascade && !described.is_empty() {
+            let dropped = format!("sequence {}", sequence.name);
+            let each = |it: &String| format!("{it} depends on {dropped}");
+            return Err(needed(&dropped, &described.iter().map(each).collect::<Vec<_>>()));
+        }
+        described.into_iter().for_each(|it| self.cascades_to(it));
+        for (table, places) in asking {
             let mut rules = Rules::clone(table.rules());
             let rows = Arc::make_mut(&mut rules.rows);
             places.into_iter().for_each(|it| rows.defaults[it] = None);

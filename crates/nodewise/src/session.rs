@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use stdx::Nanos;
 use stdx::sync::atomic::{AtomicBool, Ordering};
 use stdx::sync::{Arc, Mutex};
-use types::{RoleId, SqlResult};
+use types::{RoleId, SqlError, SqlResult, SqlState};
 
 use crate::activity::Registered;
 use crate::asked::Asked;
@@ -77,6 +77,8 @@ pub struct Session {
     pub(crate) client: Client,
     /// What was said and not taken yet.
     pub(crate) notices: Mutex<Vec<Notice>>,
+    /// What has gone with others in the statement that runs, in words.
+    pub(crate) cascade: Mutex<Vec<String>>,
     /// Whether its statements may read and write files of the machine.
     pub(crate) may_use_files: bool,
     /// Rows that a program around it has given names.
@@ -157,6 +159,7 @@ impl Session {
             told: ClientSettings::default(),
             client: Client::default(),
             notices: Mutex::default(),
+            cascade: Mutex::default(),
             may_use_files: true,
             has_temporary: AtomicBool::new(false),
             usual_path: SearchPath::usual(),
@@ -218,6 +221,18 @@ impl Session {
         if notices.len() < NOTICES_MAX {
             notices.push(notice);
         }
+    }
+
+    /// How long the client may send nothing now, and the error that ends its session after that: 25P03 inside of a transaction, 57P05
+    /// outside of one. `None` for any time.
+    pub fn idle_limit(&self) -> Option<(Nanos, SqlError)> {
+        let scheduling = &self.settings.scheduling;
+        let (limit, state, what) = match self.is_in_transaction() {
+            true => (scheduling.idle_timeout, "25P03", "idle-in-transaction"),
+            false => (scheduling.session_timeout, "57P05", "idle-session"),
+        };
+        let message = format!("terminating connection due to {what} timeout");
+        (limit.0 > 0).then(|| (limit, SqlError::new(SqlState(state), message)))
     }
 
     /// What was said since it was last asked.

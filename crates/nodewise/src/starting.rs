@@ -159,8 +159,15 @@ impl Session {
                 let (rows, format) = self.begin_copy_to(&query, &options, cancel)?;
                 Ok(Begun::CopyOut(Box::new(rows), format))
             }
-            Statement::CopyFrom { table, columns, place: CopyPlace::Client, options } => {
-                Ok(Begun::CopyIn(Box::new(self.begin_copy_from(&table, &columns, &options)?)))
+            Statement::CopyFrom {
+                table,
+                columns,
+                place: CopyPlace::Client,
+                options,
+                condition,
+            } => {
+                let filled = (&columns[..], condition);
+                Ok(Begun::CopyIn(Box::new(self.begin_copy_from(&table, filled, &options)?)))
             }
             Statement::Execute { name, arguments } => self.begin_named(&name, &arguments, cancel),
             other => self.run_statement(other, cancel.clone()).map(Begun::Answer),

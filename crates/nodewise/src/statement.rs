@@ -31,6 +31,13 @@ impl Session {
     ) -> SqlResult<Answer> {
         let statement = self.with_names(statement)?;
         self.check_statement(&statement)?;
+        let ran = self.run_named(statement, cancel);
+        self.tell_cascade(ran.is_ok());
+        ran
+    }
+
+    /// Runs a statement whose names are found.
+    fn run_named(&mut self, statement: Statement, cancel: CancelToken) -> SqlResult<Answer> {
         match statement {
             Statement::Roles(it) => self.run_roles(it, &cancel),
             it @ (Statement::Query { .. } | Statement::Execute { .. }) => {
@@ -65,8 +72,15 @@ impl Session {
             Statement::Truncate { names, cascade, restart } => {
                 self.truncate(&names, (cascade, restart), &cancel)
             }
-            Statement::CopyFrom { table, columns, place: CopyPlace::File(path), options } => {
-                self.copy_from(&table, &columns, &path, &options, &cancel)
+            Statement::CopyFrom {
+                table,
+                columns,
+                place: CopyPlace::File(path),
+                options,
+                condition,
+            } => {
+                let filled = (&columns[..], condition.as_deref());
+                self.copy_from(&table, filled, (&path, &options), &cancel)
             }
             Statement::CopyTo { query, of, place: CopyPlace::File(path), options } => {
                 let query = self.copied_rows(query, of)?;
@@ -79,7 +93,7 @@ impl Session {
             | Statement::SetVariable { .. }
             | Statement::SetConstraints { .. }
             | Statement::Show { .. }
-            | Statement::ResetAll) => self.set_or_show(it, &cancel),
+            | Statement::Reset(_)) => self.set_or_show(it, &cancel),
             Statement::Channel(it) => self.run_channel(it),
             Statement::Cursor(_) => {
                 Err(SqlError::unsupported("a cursor inside of a statement is not supported"))
@@ -151,7 +165,8 @@ impl Session {
                 self.set_variable(&name, query.as_ref(), cancel)
             }
             Statement::Show { name } => self.show(&name),
-            Statement::ResetAll => self.reset_all(),
+            Statement::Reset(None) => self.reset_all(),
+            Statement::Reset(Some(name)) => self.set(&name, None, false).map(|_| done("RESET")),
             _ => Err(SqlError::internal("a statement that sets nothing")),
         }
     }
@@ -205,14 +220,14 @@ impl Session {
                 table,
                 items,
                 orders,
-                inverted,
+                method,
                 predicate,
                 unique,
                 nulls_equal,
                 included,
                 if_not_exists,
             } => {
-                let said = Said { items, orders, inverted, predicate, nulls_equal, included };
+                let said = Said { items, orders, method, predicate, nulls_equal, included };
                 let index = NewIndex { name, table, said, unique, if_not_exists };
                 self.create_index(&index, cancel)
             }

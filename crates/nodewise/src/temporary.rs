@@ -28,6 +28,8 @@ impl Session {
             self.catalog().drop_table(&table.name)?;
             self.drop_owned(&table.name, true, &cancel)?;
         }
+        // What is temporary goes silently.
+        self.tell_cascade(false);
         Ok(())
     }
 
@@ -87,6 +89,9 @@ impl Session {
             return Ok(());
         }
         self.write_alone(cancel)?;
-        self.empty_schema(&schema, true, cancel)
+        self.empty_schema(&schema, true, cancel)?;
+        // What is temporary goes silently.
+        self.tell_cascade(false);
+        Ok(())
     }
 }

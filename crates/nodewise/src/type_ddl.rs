@@ -216,8 +216,7 @@ impl Session {
         let mut found = Vec::with_capacity(names.len());
         for name in names {
             if if_exists && self.snapshot().user_type(name).is_none() {
-                let message = format!("type \"{name}\" does not exist, skipping");
-                self.notice(Notice::told("00000", message));
+                self.skip_missing("type", name);
                 continue;
             }
             found.push(self.existing_type(name)?);

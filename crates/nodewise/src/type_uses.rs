@@ -7,13 +7,12 @@ use stdx::sync::Arc;
 use storage::{ColumnChange, ColumnSchema, Rules, Table};
 use types::structs::{changed, has_part};
 use types::{
-    ColumnId, DataType, Domain, EnumType, SqlError, SqlResult, SqlState, UserType, ViewDefinition,
-    names,
+    ColumnId, DataType, Domain, EnumType, SqlError, SqlResult, UserType, ViewDefinition, names,
 };
 
 use crate::column_ddl::check_not_cut_by;
 use crate::constraints::quoted;
-use crate::notice::Notice;
+use crate::dependents::needed;
 use crate::{CancelToken, Session};
 
 /// Something that uses a type, and goes with it.
@@ -284,41 +283,24 @@ impl Session {
         if used.is_empty() {
             return Ok(());
         }
-        let own = names::bare(&it.name);
         if !cascade {
-            let each: Vec<String> =
-                used.iter().map(|it| format!("{} depends on type {own}", it.said())).collect();
-            let message = format!(
-                "cannot drop type {own} because other objects depend on it: {}",
-                each.join(", ")
-            );
-            return Err(SqlError::new(SqlState::DEPENDENT_OBJECTS, message)
-                .with_hint("Use DROP ... CASCADE to drop the dependent objects too."));
+            let dropped = format!("type {}", it.name);
+            let each = |it: &User| format!("{} depends on {dropped}", it.said());
+            return Err(needed(&dropped, &used.iter().map(each).collect::<Vec<_>>()));
         }
-        let told = match &used[..] {
-            [one] => format!("drop cascades to {}", one.said()),
-            several => format!("drop cascades to {} other objects", several.len()),
-        };
-        self.notice(Notice::told("00000", told));
+        used.iter().for_each(|it| self.cascades_to(it.said()));
         used.iter().try_for_each(|it| self.drop_user(it, cancel))
     }
 
     /// Drops what uses a type, unless it has gone with another.
     fn drop_user(&mut self, user: &User, cancel: &CancelToken) -> SqlResult<()> {
-        let has = |table: &str, column: &str| {
-            let snapshot = self.snapshot();
-            snapshot.get(table).is_some_and(|it| it.columns.iter().any(|it| it.name == column))
-        };
+        // It may have gone with another.
+        if !self.is_there(user) {
+            return Ok(());
+        }
         let (table, change) = match user {
-            User::Column { table, column } | User::Default { table, column }
-                if !has(table, column) =>
-            {
-                return Ok(());
-            }
             User::View { kind, name } => {
-                if self.snapshot().view(name).is_some() {
-                    self.drop_views((kind, std::slice::from_ref(name)), true, true, cancel)?;
-                }
+                self.drop_views((kind, std::slice::from_ref(name)), true, true, cancel)?;
                 return Ok(());
             }
             User::Domain(name) => {
@@ -341,6 +323,22 @@ impl Session {
             }
         };
         self.change_rules(table, &[change], cancel)
+    }
+
+    fn is_there(&self, user: &User) -> bool {
+        let snapshot = self.snapshot();
+        match user {
+            User::View { name, .. } => snapshot.view(name).is_some(),
+            User::Domain(name) => snapshot.user_type(name).is_some(),
+            User::Column { table, column } | User::Default { table, column } => {
+                let table = snapshot.get(table);
+                table.is_some_and(|it| it.columns.iter().any(|it| it.name == *column))
+            }
+            User::Check { table, name } => {
+                let table = snapshot.get(table);
+                table.is_some_and(|it| it.rules().rows.checks.iter().any(|it| *it.name == **name))
+            }
+        }
     }
 
     fn users_of(&self, it: &UserType) -> SqlResult<Vec<User>> {

@@ -14,6 +14,7 @@ use types::{
 };
 
 use crate::answer::done;
+use crate::dependents::needed;
 use crate::durability::Operation;
 use crate::notice::Notice;
 use crate::statement_catalog::StatementCatalog;
@@ -38,8 +39,7 @@ impl Session {
         self.write_alone(cancel)?;
         let snapshot = self.snapshot();
         if if_not_exists && snapshot.kind_of(&name).is_some() {
-            let message = format!("relation \"{name}\" already exists, skipping");
-            self.notice(Notice::told("42P07", message));
+            self.skip_existing(&name);
             return Ok(done("CREATE VIEW"));
         }
         let old = snapshot.view(&name).filter(|it| it.materialized.is_none()).cloned();
@@ -145,8 +145,7 @@ impl Session {
     ) -> SqlResult<Answer> {
         self.write_alone(cancel)?;
         if if_exists && self.snapshot().kind_of(name).is_none() {
-            let message = format!("relation \"{name}\" does not exist, skipping");
-            self.notice(Notice::told("00000", message));
+            self.skip_missing("relation", name);
             return Ok(done("ALTER VIEW"));
         }
         let old = self.existing_view(name)?;
@@ -182,8 +181,7 @@ impl Session {
         let mut found = Vec::with_capacity(names.len());
         for name in names {
             if if_exists && self.snapshot().kind_of(name).is_none() {
-                let message = format!("{kind} \"{name}\" does not exist, skipping");
-                self.notice(Notice::told("00000", message));
+                self.skip_missing(kind, name);
                 continue;
             }
             let view = self.existing_view(name)?;
@@ -223,44 +221,31 @@ impl Session {
         let snapshot = self.snapshot();
         let goes = |name: &str| names.iter().any(|it| it.eq_ignore_ascii_case(name));
         let mut above: Vec<(Arc<ViewDefinition>, String)> = Vec::new();
-        for name in names {
-            let mut next = vec![(name.clone(), format!("{kind} {name}"))];
-            while let Some((name, what)) = next.pop() {
-                for view in views_on(&snapshot, &name).into_iter().filter(|it| !goes(&it.name)) {
-                    if above.iter().all(|it| it.0.id != view.id) {
-                        next.push((view.name.clone(), format!("view {}", view.name)));
-                        above.push((view, what.clone()));
-                    }
-                }
-            }
+        let own = names.iter().rev().map(|it| (it.clone(), format!("{kind} {it}")));
+        let mut next: Vec<(String, String)> = own.collect();
+        while let Some((name, what)) = next.pop() {
+            let mut made_of_it = views_on(&snapshot, &name);
+            made_of_it.retain(|it| !goes(&it.name) && above.iter().all(|(of, _)| of.id != it.id));
+            made_of_it.sort_by_key(|it| it.id);
+            let described = |it: &Arc<ViewDefinition>| (it.name.clone(), described(it));
+            next.extend(made_of_it.iter().rev().map(described));
+            above.extend(made_of_it.into_iter().map(|it| (it, what.clone())));
         }
-        if above.is_empty() {
-            return Ok(());
-        }
-        if !cascade {
-            let what: Vec<String> = above
-                .iter()
-                .map(|(view, of)| format!("view {} depends on {of}", view.name))
-                .collect();
-            let dropped = match names {
-                [one] => format!("{kind} {one}"),
-                _ => "desired object(s)".to_owned(),
+        if !cascade && !above.is_empty() {
+            let each = |(view, of): &(Arc<ViewDefinition>, String)| {
+                format!("{} depends on {of}", described(view))
             };
-            let message = format!(
-                "cannot drop {dropped} because other objects depend on it: {}",
-                what.join(", ")
-            );
-            return Err(SqlError::new(SqlState::DEPENDENT_OBJECTS, message)
-                .with_hint("Use DROP ... CASCADE to drop the dependent objects too."));
+            let each: Vec<String> = above.iter().map(each).collect();
+            return Err(match names {
+                [one] => needed(&format!("{kind} {one}"), &each),
+                _ => needed("desired object(s)", &each),
+            });
         }
-        self.notice(Notice::told(
-            "00000",
-            match &above[..] {
-                [(one, _)] => format!("drop cascades to view {}", one.name),
-                several => format!("drop cascades to {} other objects", several.len()),
-            },
-        ));
-        above.iter().try_for_each(|it| self.remove_view(&it.0.name))
+        for (view, _) in &above {
+            self.cascades_to(described(view));
+            self.remove_view(&view.name)?;
+        }
+        Ok(())
     }
 
     /// Makes a column ready to go: views that name it go first, or all is refused (2BP01).
@@ -272,24 +257,16 @@ impl Session {
     ) -> SqlResult<()> {
         let mut above = views_on(&self.snapshot(), table);
         above.retain(|it| it.uses_column(table, column));
+        above.sort_by_key(|it| it.id);
         let names: Vec<String> = above.iter().map(|it| it.name.clone()).collect();
-        match (names.first(), cascade) {
-            (None, _) => return Ok(()),
-            (Some(view), false) => {
-                let message = format!(
-                    "cannot drop column {column} of table {table} because other objects depend on it: \
-                     view {view} depends on it"
-                );
-                return Err(SqlError::new(SqlState::DEPENDENT_OBJECTS, message)
-                    .with_hint("Use DROP ... CASCADE to drop the dependent objects too."));
-            }
-            (Some(_), true) => self.release_views("view", &names, true)?,
+        if !cascade && !above.is_empty() {
+            let dropped = format!("column {column} of table {table}");
+            let each = |it: &Arc<ViewDefinition>| format!("{} depends on {dropped}", described(it));
+            return Err(needed(&dropped, &above.iter().map(each).collect::<Vec<_>>()));
         }
-        for name in &names {
-            self.notice(Notice::told("00000", format!("drop cascades to view {name}")));
-            self.remove_view(name)?;
-        }
-        Ok(())
+        above.iter().for_each(|it| self.cascades_to(described(it)));
+        self.release_views("view", &names, cascade)?;
+        names.iter().try_for_each(|it| self.remove_view(it))
     }
 
     /// Refuses a change of a column, or of all of a table, that views are made of: 0A000.
@@ -310,6 +287,11 @@ impl Session {
             None => Ok(()),
         }
     }
+}
+
+/// A view in words.
+fn described(view: &ViewDefinition) -> String {
+    format!("{} {}", view.kind(), view.name)
 }
 
 /// The views that are made of a relation itself.

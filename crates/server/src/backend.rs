@@ -7,6 +7,7 @@
 //! - Invariant: every error of a message is told, and what follows it is passed over to the next Sync, as the protocol has it.
 
 use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
 
 use bytes::BytesMut;
 use nodewise::{Script, Session, SqlError, SqlResult, SqlState, Started};
@@ -94,6 +95,12 @@ impl Backend {
     /// Whether it has a transaction open, for which others may wait.
     pub fn is_in_transaction(&self) -> bool {
         self.session.is_in_transaction()
+    }
+
+    /// How long the client may send nothing now, and the error that ends the connection after that.
+    pub fn idle_limit(&self) -> Option<(Duration, SqlError)> {
+        let (limit, error) = self.session.idle_limit()?;
+        Some((Duration::from_nanos(limit.0), error))
     }
 
     /// Whether a statement waits for what the client sends.

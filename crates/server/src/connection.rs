@@ -196,6 +196,8 @@ impl Connection {
         let copying = self.backend.as_ref().is_some_and(|it| it.is_copying());
         let charset = self.backend.as_ref().map_or(Charset::UTF8, |it| it.charset());
         let attention = self.stop.attention();
+        let own = self.backend.as_ref().filter(|_| !copying).and_then(|it| it.idle_limit());
+        let (own, over) = own.unwrap_or_else(|| (Duration::ZERO, terminated()));
         loop {
             let mut awaited = false;
             while gathered < GATHERED_BYTES {
@@ -223,6 +225,7 @@ impl Connection {
                     let message = "terminating connection due to idle-session timeout";
                     return Err(SqlError::new(SqlState("57P05"), message));
                 }
+                () = idle(own) => return Err(over),
                 Ok(()) = self.stopping.changed() => return Err(terminated()),
                 () = attention.notified() => {
                     if self.stop.is_ended() {

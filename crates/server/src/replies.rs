@@ -159,12 +159,14 @@ pub fn fatal(error: &SqlError, out: &mut BytesMut) {
 
 /// Appends what a statement says beside its answer.
 pub fn notice(notice: &Notice, out: &mut BytesMut) {
-    let fields = vec![
+    let mut fields = vec![
         (b'S', notice.severity.to_owned()),
         (b'V', notice.severity.to_owned()),
         (b'C', notice.state.0.to_owned()),
         (b'M', plain(&notice.message)),
     ];
+    fields.extend(notice.detail.iter().map(|it| (b'D', plain(it))));
+    fields.extend(notice.hint.iter().map(|it| (b'H', plain(it))));
     put(&NoticeResponse::new(fields), out);
 }
 

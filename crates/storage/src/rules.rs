@@ -2,8 +2,8 @@
 
 use stdx::sync::Arc;
 use types::{
-    ColumnId, Deferral, FieldsColumn, ForeignKey, Generated, Identity, IndexOrder, OnCommit,
-    RowRules,
+    ColumnId, Deferral, FieldsColumn, ForeignKey, Generated, Identity, IndexMethod, IndexOrder,
+    OnCommit, RowRules,
 };
 
 /// Why there is an index.
@@ -66,8 +66,8 @@ pub struct TableIndex {
     pub included: Vec<ColumnId>,
     /// The orders of its columns, which change nothing and are told; none where all are the usual one.
     pub orders: Vec<IndexOrder>,
-    /// USING inverted: what it is called where others are called btree.
-    pub inverted: bool,
+    /// How it is kept, as it was said.
+    pub method: IndexMethod,
 }
 
 impl TableIndex {
@@ -75,8 +75,8 @@ impl TableIndex {
     pub fn new(name: impl Into<Arc<str>>, columns: Vec<ColumnId>, kind: IndexKind) -> Self {
         let (name, deferral) = (name.into(), Deferral::None);
         let (included, orders) = (Vec::new(), Vec::new());
-        let (nulls_equal, inverted) = (false, false);
-        Self { name, columns, kind, deferral, nulls_equal, included, orders, inverted }
+        let (nulls_equal, method) = (false, IndexMethod::default());
+        Self { name, columns, kind, deferral, nulls_equal, included, orders, method }
     }
 
     /// The order of the column at a place.

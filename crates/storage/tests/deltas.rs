@@ -160,7 +160,7 @@ fn built(rows: &[Row], keyed: bool, context: &BuildContext<'_>) -> Table {
         nulls_equal: false,
         included: Vec::new(),
         orders: Vec::new(),
-        inverted: false,
+        method: types::IndexMethod::default(),
     };
     let keys = [rule("t_pkey", 0, IndexKind::PrimaryKey), rule("words", 4, IndexKind::Index)];
     let indexes = if keyed { keys.to_vec() } else { Vec::new() };

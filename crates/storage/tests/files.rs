@@ -152,11 +152,11 @@ fn rules(columns: usize) -> Arc<Rules> {
         nulls_equal: false,
         included: Vec::new(),
         orders: Vec::new(),
-        inverted: false,
+        method: types::IndexMethod::default(),
     };
     let mut defaults = vec![None; columns];
     defaults[2] = Some("1 + 1".into());
-    let check = CheckRule { name: "c".into(), condition: "key >= 0".into() };
+    let check = CheckRule { name: "c".into(), condition: "key >= 0".into(), is_validated: false };
     let indexes = vec![
         index("k", &[0], IndexKind::PrimaryKey),
         index("two", &[0, 3], IndexKind::UniqueKey),
@@ -165,7 +165,7 @@ fn rules(columns: usize) -> Arc<Rules> {
                 IndexOrder { descending: true, nulls_first: false },
                 IndexOrder::default(),
             ],
-            inverted: true,
+            method: types::IndexMethod::Hash,
             ..index("i", &[5, 39], IndexKind::Index)
         },
     ];

@@ -233,6 +233,29 @@ impl IndexOrder {
     }
 }
 
+/// How an index is kept, as it was said: all are kept alike, and differ in what is told of them.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum IndexMethod {
+    /// What is meant where nothing is said.
+    #[default]
+    BTree,
+    /// The own name of how indexes are kept.
+    Inverted,
+    /// One of a single column that finds equal values.
+    Hash,
+}
+
+impl IndexMethod {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::BTree => "btree",
+            Self::Inverted => "inverted",
+            Self::Hash => "hash",
+        }
+    }
+}
+
 impl ForeignKey {
     /// What stands behind the columns of its parent, before ON UPDATE and ON DELETE.
     pub fn match_clause(&self) -> &'static str {
@@ -257,6 +280,8 @@ pub struct CheckRule {
     pub name: Arc<str>,
     /// Its condition.
     pub condition: Arc<str>,
+    /// Whether it is known of all rows, and not of new ones only.
+    pub is_validated: bool,
 }
 
 impl RowRules {

@@ -40,7 +40,7 @@ impl<T: Eq + Hash> Interned<T> {
             return Ok(kept);
         }
         if known.bytes.saturating_add(bytes) > BYTES_MAX {
-            let message = "there are too many different types";
+            let message = "there are too many different types, or states of errors";
             return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message));
         }
         let kept: &'static T = Box::leak(Box::new(description));

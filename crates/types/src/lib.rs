@@ -37,8 +37,8 @@ pub mod zone;
 pub use bits::Bits;
 pub use catalog::{
     CatalogView, CheckRule, ColumnInfo, ColumnStatistics, Deferral, DomainColumn, FieldsColumn,
-    ForeignKey, Generated, Identity, IndexOrder, ReferentialAction, RowRules, TableInfo, UniqueKey,
-    UnreadColumn,
+    ForeignKey, Generated, Identity, IndexMethod, IndexOrder, ReferentialAction, RowRules,
+    TableInfo, UniqueKey, UnreadColumn,
 };
 pub use charset::{Charset, CharsetReader};
 pub use data_type::{DataType, Element};

@@ -1,5 +1,6 @@
 //! Forms of functions that SQL spells with words between their arguments.
 
+use crate::collations;
 use crate::walk;
 use plan::{Expr, Function};
 use sqlparser::ast::{self, CeilFloorKind, DateTimeField, TrimWhereField};
@@ -77,18 +78,10 @@ impl<'a> Binder<'a> {
         collation: &ast::ObjectName,
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
-        match collation.to_string().trim_start_matches("pg_catalog.") {
-            "\"C\"" | "\"POSIX\"" | "\"default\"" | "default" => {
-                let bound = self.expr(expr)?;
-                if bound.data_type.is_text() || bound.data_type == DataType::Null {
-                    return Ok(bound);
-                }
-                let name = super::coercion::name_of(bound.data_type);
-                let message = format!("collations are not supported by type {name}");
-                Err(at(SqlError::new(SqlState::DATATYPE_MISMATCH, message), whole))
-            }
-            _ => Err(unsupported("a collation other than \"C\"", whole)),
-        }
+        collations::check(collation).map_err(|it| at(it, whole))?;
+        let bound = self.expr(expr)?;
+        collations::check_type(bound.data_type).map_err(|it| at(it, whole))?;
+        Ok(bound)
     }
 
     /// `x IS [NOT] [NFC] NORMALIZED`.

@@ -10,6 +10,7 @@ use stdx::sync::Arc;
 use storage::{BuildContext, Table, TableDesign};
 use types::{DataType, ObjectKind, Privileges, SqlError, SqlResult, SqlState};
 
+use super::filled::Filled;
 use super::format::{CopyFormat, without_options};
 use super::from::{columns_of, format_of, targets};
 use crate::begun_rows::BegunRows;
@@ -38,6 +39,7 @@ pub struct CopyIn {
     statement: Option<OpenStatement>,
     table: Arc<Table>,
     targets: Vec<usize>,
+    condition: Option<String>,
     columns: Vec<TextColumn>,
     text: CopyText,
     data: Data,
@@ -105,7 +107,7 @@ impl Session {
     pub(crate) fn begin_copy_from(
         &mut self,
         table: &str,
-        columns: &[String],
+        (columns, condition): (&[String], Option<String>),
         options: &[(String, String)],
     ) -> SqlResult<CopyIn> {
         // Whether it may write at all is told before the client sends anything.
@@ -138,7 +140,9 @@ impl Session {
             options
         };
         let text = CopyText::of(options, is_csv, Direction::From)?;
-        let columns = columns_of(&table, &targets, &text)?;
+        let filled = Filled { places: &targets, condition: condition.as_deref() };
+        filled.check(&table)?;
+        let columns = columns_of(&table, filled, &text)?;
         let data = match is_binary {
             true => Data::Rows(Vec::new()),
             false => {
@@ -148,7 +152,7 @@ impl Session {
             }
         };
         let statement = None;
-        Ok(CopyIn { statement, table, targets, columns, text, data })
+        Ok(CopyIn { statement, table, targets, condition, columns, text, data })
     }
 
     /// Takes in lines that have come. An error ends the statement.
@@ -231,7 +235,7 @@ impl Session {
     }
 
     fn add_copied(&mut self, copy: CopyIn, cancel: &CancelToken) -> SqlResult<Answer> {
-        let CopyIn { table, targets, columns, text, data, .. } = copy;
+        let CopyIn { table, targets, condition, columns, text, data, .. } = copy;
         let rows = match data {
             Data::Lines(lines) => {
                 self.reading(&table.name, cancel, |context| lines.finish(context))?
@@ -245,7 +249,8 @@ impl Session {
             let message = format!("table \"{}\" was altered while rows were copied", table.name);
             return Err(SqlError::new(SqlState::NOT_IN_STATE, message));
         }
-        self.add_rows(&now, &targets, (&columns, text.asked()), rows, cancel)
+        let filled = Filled { places: &targets, condition: condition.as_deref() };
+        self.add_rows(&now, filled, (&columns, text.asked()), rows, cancel)
     }
 }
 

@@ -112,10 +112,17 @@ impl Session {
 /// A statement of an import. Files are looked for in the folder of the import, wherever they lay when they were written.
 fn imported(statement: Statement, folder: &Path) -> SqlResult<Statement> {
     match statement {
-        Statement::CopyFrom { table, columns, place: CopyPlace::File(path), options } => {
+        Statement::CopyFrom {
+            table,
+            columns,
+            place: CopyPlace::File(path),
+            options,
+            condition,
+        } => {
             let name = Path::new(&path).file_name().unwrap_or_default();
             let path = folder.join(name).display().to_string();
-            Ok(Statement::CopyFrom { table, columns, place: CopyPlace::File(path), options })
+            let place = CopyPlace::File(path);
+            Ok(Statement::CopyFrom { table, columns, place, options, condition })
         }
         it @ (Statement::CreateTable { .. }
         | Statement::CreateSchema { .. }

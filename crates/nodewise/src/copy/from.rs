@@ -12,6 +12,7 @@ use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Table, TableDesign};
 use types::{DataType, SqlError, SqlResult, SqlState, Zone, names};
 
+use super::filled::Filled;
 use crate::answer::done;
 use crate::change::{Replaced, parsed};
 use crate::constraints::quoted;
@@ -22,7 +23,6 @@ use crate::parallel::LoadProgress;
 use crate::reading::{
     AskedOfRows, CopyHeader, CopyJson, CopyText, Direction, FileKind, Verbosity, is_tbl, text_table,
 };
-use crate::sql_names::sql_path;
 use crate::{Answer, CancelToken, Session};
 use binder::sequence_names::qualified;
 
@@ -135,21 +135,21 @@ impl Session {
     pub(crate) fn copy_from(
         &mut self,
         table: &str,
-        columns: &[String],
-        path: &str,
-        options: &[(String, String)],
+        (columns, condition): (&[String], Option<&str>),
+        (path, options): (&str, &[(String, String)]),
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         self.check_files(false)?;
         self.begin_writing()?;
         self.wait_for_place()?;
         let old = self.existing(table)?;
-        let targets = targets(&old, columns)?;
+        let filled = Filled { places: &targets(&old, columns)?, condition };
+        filled.check(&old)?;
         match ReadFormat::of(path, options, &old)? {
-            ReadFormat::Parquet => self.copy_parquet(&old, &targets, path, cancel),
-            ReadFormat::Arrow => self.copy_by_name("read_arrow", &old, &targets, path, cancel),
-            ReadFormat::Json(json) => self.copy_json(&old, &targets, path, &json, cancel),
-            ReadFormat::Text(text) => self.copy_text(&old, &targets, path, &text, cancel),
+            ReadFormat::Parquet => self.copy_parquet(&old, filled, path, cancel),
+            ReadFormat::Arrow => self.copy_by_name("read_arrow", &old, filled, path, cancel),
+            ReadFormat::Json(json) => self.copy_json(&old, filled, path, &json, cancel),
+            ReadFormat::Text(text) => self.copy_text(&old, filled, path, &text, cancel),
         }
     }
 
@@ -157,12 +157,12 @@ impl Session {
     fn copy_parquet(
         &mut self,
         old: &Arc<Table>,
-        targets: &[usize],
+        filled: Filled<'_>,
         path: &str,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        if !is_plain(old, targets) {
-            return self.copy_by_name("read_parquet", old, targets, path, cancel);
+        if !filled.is_plain(old) {
+            return self.copy_by_name("read_parquet", old, filled, path, cancel);
         }
         // They go into its columns piece by piece.
         self.write_alone(cancel)?;
@@ -182,18 +182,13 @@ impl Session {
         &mut self,
         function: &str,
         old: &Arc<Table>,
-        targets: &[usize],
+        filled: Filled<'_>,
         path: &str,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
-        let list = names(old, targets);
-        let read = targets.iter().map(|it| read_as(&old.columns[*it]));
-        let read = read.collect::<Vec<_>>().join(", ");
+        let read = filled.places.iter().map(|it| read_as(&old.columns[*it])).collect();
         let call = format!("{function}('{}')", path.replace('\'', "''"));
-        let (table, call) = (sql_path(&old.name), call.replace('\'', "''"));
-        let statement = format!(
-            "INSERT INTO {table} ({list}) OVERRIDING SYSTEM VALUE SELECT {read} FROM '{call}'"
-        );
+        let statement = self.insert_of(old, filled, read, &call)?;
         let answer = self.change(&parsed(&statement)?, cancel)?;
         Ok(Answer { tag: answer.tag.replace("INSERT 0", "COPY"), ..answer })
     }
@@ -201,14 +196,14 @@ impl Session {
     fn copy_text(
         &mut self,
         old: &Arc<Table>,
-        targets: &[usize],
+        filled: Filled<'_>,
         path: &str,
         text: &CopyText,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         let paths = files::expand(path)?;
-        let columns = columns_of(old, targets, text)?;
-        let format = format_of(old, targets, text, self.zone());
+        let columns = columns_of(old, filled, text)?;
+        let format = format_of(old, filled.places, text, self.zone());
         let team = self.load_team(cancel);
         let progress = LoadProgress::new(&*self.progress, path);
         let stop = || execution::is_ended(cancel);
@@ -217,14 +212,14 @@ impl Session {
         let read = read_text(&paths, &columns, &format, &context);
         let rows = self.cancelled_or(cancel, read)?;
         drop((team, progress));
-        self.add_rows(old, targets, (&columns, text.asked()), rows, cancel)
+        self.add_rows(old, filled, (&columns, text.asked()), rows, cancel)
     }
 
     /// Columns of JSON are found by name; what an object has not is NULL, and what the table has not does not count.
     fn copy_json(
         &mut self,
         old: &Arc<Table>,
-        targets: &[usize],
+        filled: Filled<'_>,
         path: &str,
         json: &CopyJson,
         cancel: &CancelToken,
@@ -232,10 +227,10 @@ impl Session {
         let paths = files::expand(path)?;
         let column = |place: &usize| {
             let column = &old.columns[*place];
-            let required = !column.nullable;
+            let required = filled.requires(column);
             TextColumn { required, ..TextColumn::new(column.name.clone(), column.data_type) }
         };
-        let columns: Vec<TextColumn> = targets.iter().map(column).collect();
+        let columns: Vec<TextColumn> = filled.places.iter().map(column).collect();
         let names = columns.iter().map(|it| (it.name.clone(), it.data_type)).collect();
         let known = JsonKnown {
             layout: json.layout,
@@ -264,14 +259,14 @@ impl Session {
         let rows = self.cancelled_or(cancel, read)?;
         drop((team, progress));
         let asked = AskedOfRows { has_defaults: false, verbosity: json.verbosity };
-        self.add_rows(old, targets, (&columns, asked), rows, cancel)
+        self.add_rows(old, filled, (&columns, asked), rows, cancel)
     }
 
     /// Adds rows that were read.
     pub(super) fn add_rows(
         &mut self,
         old: &Arc<Table>,
-        targets: &[usize],
+        filled: Filled<'_>,
         (columns, asked): (&[TextColumn], AskedOfRows),
         Rows { batches, skipped, skipped_rows, .. }: Rows,
         cancel: &CancelToken,
@@ -280,8 +275,8 @@ impl Session {
             self.notice(Notice::told("00000", told));
         }
         let has_defaults = asked.has_defaults;
-        if is_plain(old, targets) && !has_defaults {
-            let batches = ordered(batches, targets)?;
+        if filled.is_plain(old) && !has_defaults {
+            let batches = ordered(batches, filled.places)?;
             let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
             let mut table = old.clone();
             while rows > 0
@@ -314,7 +309,8 @@ impl Session {
                 &self.build_context(&team, &progress, &stop, &plain),
             )?
         };
-        let statement = parsed(&insert_of(old, targets, has_defaults))?;
+        let values = values_of(old, filled.places, has_defaults);
+        let statement = parsed(&self.insert_of(old, filled, values, COPIED)?)?;
         let beside = Some((COPIED.to_owned(), rows));
         let (answer, _) = self.change_with(&statement, beside, cancel)?;
         Ok(Answer { tag: answer.tag.replace("INSERT 0", "COPY"), ..answer })
@@ -365,21 +361,6 @@ fn find(table: &Table, name: &str) -> SqlResult<usize> {
     })
 }
 
-/// Whether rows of a file go straight into the columns of a table.
-fn is_plain(table: &Table, targets: &[usize]) -> bool {
-    let rules = table.rules();
-    rules.rows.checks.is_empty()
-        && rules.rows.domains.is_empty()
-        && rules.rows.fields.is_empty()
-        && rules.references.is_empty()
-        && targets.len() == table.columns.len()
-}
-
-fn names(table: &Table, targets: &[usize]) -> String {
-    let names = targets.iter().map(|it| quoted(&table.columns[*it].name));
-    names.collect::<Vec<_>>().join(", ")
-}
-
 /// A column as it is taken from a file whose columns have types: no file has numbers of any scale, times of a day in a zone,
 /// addresses or bits, which are texts there.
 fn read_as(column: &storage::Column) -> String {
@@ -393,8 +374,8 @@ fn read_as(column: &storage::Column) -> String {
     }
 }
 
-/// The INSERT that a COPY is.
-fn insert_of(table: &Table, targets: &[usize], has_defaults: bool) -> String {
+/// What goes into each column of a table.
+fn values_of(table: &Table, places: &[usize], has_defaults: bool) -> Vec<String> {
     let defaults = &table.rules().rows.defaults;
     let value = |place: &usize| {
         let name = quoted(&table.columns[*place].name);
@@ -408,23 +389,18 @@ fn insert_of(table: &Table, targets: &[usize], has_defaults: bool) -> String {
             _ => name,
         }
     };
-    let values: Vec<String> = targets.iter().map(value).collect();
-    let (table_name, list) = (sql_path(&table.name), names(table, targets));
-    format!(
-        "INSERT INTO {table_name} ({list}) OVERRIDING SYSTEM VALUE SELECT {} FROM '{COPIED}'",
-        values.join(", ")
-    )
+    places.iter().map(value).collect()
 }
 
 pub(super) fn columns_of(
     table: &Table,
-    targets: &[usize],
+    filled: Filled<'_>,
     text: &CopyText,
 ) -> SqlResult<Vec<TextColumn>> {
     let forced = |list: &[String], option: &str| {
         for name in list.iter().filter(|it| *it != "*") {
             let place = find(table, name)?;
-            if !targets.contains(&place) {
+            if !filled.places.contains(&place) {
                 let message = format!("{option} column \"{name}\" not referenced by COPY");
                 return Err(SqlError::new(SqlState::INVALID_COLUMN_REFERENCE, message));
             }
@@ -438,14 +414,14 @@ pub(super) fn columns_of(
         let is_in = |list: &[String]| list.iter().any(|it| it == "*" || *it == column.name);
         let default = table.rules().rows.defaults.get(*place);
         TextColumn {
-            required: !column.nullable,
+            required: filled.requires(column),
             force_null: is_in(&text.force_null),
             force_not_null: is_in(&text.force_not_null),
             has_default: default.is_some_and(Option::is_some),
             ..TextColumn::new(column.name.clone(), column.data_type)
         }
     };
-    Ok(targets.iter().map(column).collect())
+    Ok(filled.places.iter().map(column).collect())
 }
 
 pub(super) fn format_of(

@@ -5,6 +5,7 @@
 mod client;
 mod databases;
 mod definition;
+mod filled;
 mod format;
 mod from;
 mod parquet_style;

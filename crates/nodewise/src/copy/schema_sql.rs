@@ -5,8 +5,9 @@ use hardware::NodeId;
 use stdx::sync::Arc;
 use storage::{CatalogSnapshot, IndexKind, Partitioning, PlaceTarget, Placement, Sequence, Table};
 use types::{
-    ColumnId, DataType, DomainCheck, ForeignKey, MacroDefinition, MacroForm, MacroParameter,
-    SequenceDefinition, SequenceOwner, SequencePosition, UserType, Value, ViewDefinition, names,
+    CheckRule, ColumnId, DataType, DomainCheck, ForeignKey, MacroDefinition, MacroForm,
+    MacroParameter, SequenceDefinition, SequenceOwner, SequencePosition, UserType, Value,
+    ViewDefinition, names,
 };
 
 use crate::constraints::quoted;
@@ -219,8 +220,8 @@ pub(super) fn create_table(table: &Table, sequences: &CatalogSnapshot) -> String
         let (nulls, deferral) = (nulls_clause(index), index.deferral.clause());
         lines.push(format!("CONSTRAINT {name} {kind}{nulls} ({columns}){deferral}"));
     }
-    for check in &rules.rows.checks {
-        lines.push(format!("CONSTRAINT {} CHECK ({})", quoted(&check.name), check.condition));
+    for check in rules.rows.checks.iter().filter(|it| it.is_validated) {
+        lines.push(table_check(check));
     }
     let (name, lines) = (sql_name(&table.name), lines.join(",\n    "));
     let cut = partition(table);
@@ -329,9 +330,17 @@ pub(super) fn after_load(table: &Table) -> String {
     text
 }
 
-/// What the rows of a table refer to: said when all tables have theirs.
+fn table_check(check: &CheckRule) -> String {
+    format!("CONSTRAINT {} CHECK ({})", quoted(&check.name), check.condition)
+}
+
+/// What the rows of a table refer to, and what is asked of new ones only: said when all tables have theirs.
 pub(super) fn references(table: &Table) -> String {
     let mut text = String::new();
+    for check in table.rules().rows.checks.iter().filter(|it| !it.is_validated) {
+        let (own, check) = (sql_name(&table.name), table_check(check));
+        text.push_str(&format!("ALTER TABLE {own} ADD {check} NOT VALID;\n"));
+    }
     for key in &table.rules().references {
         let ForeignKey { name, columns, parent, parent_columns, on_delete, on_update, .. } = key;
         let parent_columns: Vec<String> = parent_columns.iter().map(|it| quoted(it)).collect();

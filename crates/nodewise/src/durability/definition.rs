@@ -15,7 +15,8 @@ use types::numeric::interval_text::{Fields, Unit};
 use types::numeric::number::Limits;
 use types::{
     CheckRule, ColumnId, DataType, Deferral, DomainColumn, FieldsColumn, ForeignKey, Generated,
-    Identity, IndexOrder, ReferentialAction, RowRules, SqlError, SqlResult, SqlState, Value,
+    Identity, IndexMethod, IndexOrder, ReferentialAction, RowRules, SqlError, SqlResult, SqlState,
+    Value,
 };
 
 use crate::reshape::Reshape;
@@ -54,8 +55,14 @@ pub(crate) struct RulesForm {
     /// Numbers of indexes that were made USING inverted.
     #[serde(default)]
     inverted: Vec<usize>,
+    /// Numbers of indexes that were made USING hash.
+    #[serde(default)]
+    hash: Vec<usize>,
     defaults: Vec<Option<String>>,
     checks: Vec<(String, String)>,
+    /// Numbers of checks that are known of new rows only.
+    #[serde(default)]
+    open_checks: Vec<usize>,
     /// Columns, and whether they are GENERATED ALWAYS.
     #[serde(default)]
     identities: Vec<(u16, bool)>,
@@ -216,7 +223,9 @@ impl RulesForm {
         let included = included.map(|it| (it.0, it.1.included.iter().map(|it| it.0).collect()));
         let orders = numbered().filter(|it| !it.1.orders.is_empty());
         let orders = orders.map(|it| (it.0, it.1.orders.iter().map(|it| it.bits()).collect()));
-        let inverted = numbered().filter(|it| it.1.inverted).map(|it| it.0);
+        let kept = |by: IndexMethod| numbered().filter(move |it| it.1.method == by).map(|it| it.0);
+        let checks = rules.rows.checks.iter().enumerate();
+        let open_checks = checks.filter(|it| !it.1.is_validated).map(|it| it.0);
         let text = |it: &Option<Arc<str>>| it.as_ref().map(ToString::to_string);
         let check = |it: &CheckRule| (it.name.to_string(), it.condition.to_string());
         Self {
@@ -225,9 +234,11 @@ impl RulesForm {
             nulls_equal: nulls_equal.collect(),
             included: included.collect(),
             orders: orders.collect(),
-            inverted: inverted.collect(),
+            inverted: kept(IndexMethod::Inverted).collect(),
+            hash: kept(IndexMethod::Hash).collect(),
             defaults: rules.rows.defaults.iter().map(text).collect(),
             checks: rules.rows.checks.iter().map(check).collect(),
+            open_checks: open_checks.collect(),
             identities: rules.rows.identities.iter().map(|it| (it.column.0, it.always)).collect(),
             generated: rules.rows.generated.iter().map(|it| (it.column.0, it.is_stored)).collect(),
             domains: rules
@@ -255,18 +266,19 @@ impl RulesForm {
             nulls_equal: false,
             included: Vec::new(),
             orders: Vec::new(),
-            inverted: false,
+            method: IndexMethod::default(),
         };
-        let check = |it: &(String, String)| CheckRule {
+        let check = |(number, it): (usize, &(String, String))| CheckRule {
             name: it.0.as_str().into(),
             condition: it.1.as_str().into(),
+            is_validated: !self.open_checks.contains(&number),
         };
         let defaults = self.defaults.iter().map(|it| it.as_deref().map(Arc::from)).collect();
         let identity = |it: &(u16, bool)| Identity { column: ColumnId(it.0), always: it.1 };
         let identities = self.identities.iter().map(identity).collect();
         let made = |it: &(u16, bool)| Generated { column: ColumnId(it.0), is_stored: it.1 };
         let generated = self.generated.iter().map(made).collect();
-        let checks = self.checks.iter().map(check).collect();
+        let checks = self.checks.iter().enumerate().map(check).collect();
         let of_domain = |it: &(u16, String)| DomainColumn {
             column: ColumnId(it.0),
             domain: it.1.as_str().into(),
@@ -303,8 +315,11 @@ impl RulesForm {
             let index = indexes.get_mut(*number).ok_or_else(missing)?;
             index.orders = orders.iter().map(order).collect::<SqlResult<_>>()?;
         }
-        for number in &self.inverted {
-            indexes.get_mut(*number).ok_or_else(missing)?.inverted = true;
+        let said = [(&self.inverted, IndexMethod::Inverted), (&self.hash, IndexMethod::Hash)];
+        for (numbers, method) in said {
+            for number in numbers {
+                indexes.get_mut(*number).ok_or_else(missing)?.method = method;
+            }
         }
         Ok(())
     }

@@ -37,6 +37,7 @@ struct Constraint {
     rule: Option<ForeignKey>,
     /// Of a CHECK, whose columns are those that it names.
     condition: Option<Arc<str>>,
+    is_validated: bool,
 }
 
 /// The letter of an action.
@@ -53,6 +54,11 @@ fn letter(action: ReferentialAction) -> &'static str {
 fn columns_of(table: &Table, columns: &[ColumnId]) -> String {
     let each: Vec<String> = columns.iter().map(|it| quoted(&table.column(*it).name)).collect();
     each.join(", ")
+}
+
+/// What stands behind a constraint that is known of new rows only.
+fn open_clause(is_validated: bool) -> &'static str {
+    if is_validated { "" } else { " NOT VALID" }
 }
 
 /// CHECK as it is told: with the parentheses of its operators beside its own, or as it was written for people.
@@ -82,6 +88,7 @@ fn constraints_of(
             parent: None,
             rule: None,
             condition: None,
+            is_validated: true,
             definition: format!(
                 "{words}{} ({}){}",
                 nulls_clause(it),
@@ -101,7 +108,8 @@ fn constraints_of(
         deferral: Deferral::None,
         rule: None,
         condition: Some(it.condition.clone()),
-        definition: check_clause(&it.condition, is_pretty),
+        is_validated: it.is_validated,
+        definition: check_clause(&it.condition, is_pretty) + open_clause(it.is_validated),
     });
     let references = rules.references.iter().map(|it| reference(table, it, tables));
     keys.chain(checks).chain(references).collect()
@@ -161,6 +169,7 @@ fn reference(table: &Table, rule: &ForeignKey, tables: &HashMap<&str, &Arc<Table
         deferral: rule.deferral,
         rule: Some(rule.clone()),
         condition: None,
+        is_validated: rule.is_validated,
     }
 }
 
@@ -219,7 +228,7 @@ pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
                 (deferral != Deferral::None).into(),
                 (deferral == Deferral::Deferred).into(),
                 true.into(),
-                it.rule.as_ref().is_none_or(|it| it.is_validated).into(),
+                it.is_validated.into(),
                 number(oids::table(table.id)),
                 number(0),
                 number(it.index.unwrap_or(0)),
@@ -295,9 +304,8 @@ pub(super) fn constraint_definitions(session: &Session, is_pretty: bool) -> Vec<
     let by_name = by_name(&tables);
     let each = tables.iter().flat_map(|it| constraints_of(it, &by_name, is_pretty));
     let of_domains = domain_checks(session).into_iter().map(|(own, it)| {
-        let open = if it.is_validated { "" } else { " NOT VALID" };
-        let clause = check_clause(&it.condition, is_pretty);
-        (domain_check_oid(&own.name, &it.name), format!("{clause}{open}"))
+        let clause = check_clause(&it.condition, is_pretty) + open_clause(it.is_validated);
+        (domain_check_oid(&own.name, &it.name), clause)
     });
     each.map(|it| (it.oid, it.definition)).chain(of_domains).collect()
 }

@@ -11,7 +11,7 @@ use super::relations::{all, full_name, index_oid, numbers, quoted};
 use super::shared::number;
 use super::types::TYPES;
 use crate::Session;
-use crate::index_text::{clauses, in_order, method_of, said, told_of_expression};
+use crate::index_text::{clauses, in_order, said, told_of_expression};
 use crate::pg_types::wire_type;
 use crate::views::ViewBuilder;
 
@@ -154,7 +154,7 @@ fn definition(table: &Table, index: &TableIndex) -> String {
     let condition = said.predicate.as_deref().map(told_of_expression);
     let behind = clauses(&said, condition, quoted);
     let (name, of) = (quoted(&index.name), full_name(&table.name, ""));
-    let method = method_of(index);
+    let method = index.method.name();
     format!("CREATE {unique}INDEX {name} ON {of} USING {method} ({items}){behind}")
 }
 

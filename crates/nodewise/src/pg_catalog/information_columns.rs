@@ -78,7 +78,7 @@ fn row(view: &mut ViewBuilder, session: &Session, of: &Listed, at: (usize, &Colu
     let Listed { relation, rules, is_updatable, .. } = of;
     let (place, ColumnSchema { name, data_type, nullable, .. }) = at;
     let id = ColumnId(place as u16);
-    let written = shown_default(rules, id);
+    let written = shown_default(rules, id, *data_type);
     let is_made = rules.generated(id).is_some();
     let (default, expression) = if is_made { (None, written) } else { (written, None) };
     let own: [Cell; 7] = [

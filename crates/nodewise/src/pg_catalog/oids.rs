@@ -1,6 +1,6 @@
 //! The numbers of what is in the catalog.
 
-use ::types::{TableId, names};
+use ::types::{IndexMethod, TableId, names};
 
 pub const CATALOG: i64 = 11;
 pub const PUBLIC: i64 = 2200;
@@ -10,10 +10,9 @@ pub const NODEWISE: i64 = 13_001;
 pub const OWNER: i64 = 10;
 /// The one database.
 pub const DATABASE: i64 = 5;
-/// How tables are kept, and how keys are found: what clients know as a tree, and as it is called when somebody says so.
+/// How tables are kept, and how keys are found.
 pub const COLUMNS: i64 = 2;
 pub const BTREE: i64 = 403;
-pub const INVERTED: i64 = 13_403;
 /// What functions are written in.
 pub const INTERNAL: i64 = 12;
 /// Orders of values have numbers from here on, by type.
@@ -29,6 +28,15 @@ const VIEWS: i64 = 14_000;
 const ROW_TYPES: i64 = 1 << 29;
 /// What has no number of its own has one by its name, from here on.
 const NAMED: i64 = 1 << 30;
+
+/// How an index is kept.
+pub fn method(it: IndexMethod) -> i64 {
+    match it {
+        IndexMethod::BTree => BTREE,
+        IndexMethod::Hash => 405,
+        IndexMethod::Inverted => 13_403,
+    }
+}
 
 /// A table.
 pub fn table(id: TableId) -> i64 {

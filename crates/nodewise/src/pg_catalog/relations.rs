@@ -3,7 +3,7 @@
 use ::types::array::{self, Dimension};
 use ::types::numeric::errors::type_name;
 use ::types::numeric::interval_text::Fields;
-use ::types::{Bits, DataType, SqlResult, TableId, names};
+use ::types::{Bits, DataType, IndexMethod, SqlResult, TableId, names};
 use arrow_array::RecordBatch;
 use binder::bind::SerialSequence;
 use stdx::sync::Arc;
@@ -89,7 +89,7 @@ pub(super) fn classes(session: &Session) -> SqlResult<RecordBatch> {
         for index in &rules.indexes {
             let columns = index.columns.len() + index.included.len();
             let own = Class::of(index_oid(table.id, index), "i", columns);
-            let own = Class { owner: Some(&table.name), inverted: index.inverted, ..own };
+            let own = Class { owner: Some(&table.name), method: index.method, ..own };
             class(session, &mut view, &names::joined(&schema, &index.name), &own)?;
         }
     }
@@ -202,8 +202,8 @@ struct Class<'a> {
     is_populated: bool,
     /// Of an index, the table whose owner has it.
     owner: Option<&'a str>,
-    /// Of an index, whether it was made USING inverted.
-    inverted: bool,
+    /// Of an index, how it is kept.
+    method: IndexMethod,
     /// The type of its rows, 0 where they have none.
     row_type: i64,
     /// The number of who owns it, where that is no owner of a relation.
@@ -220,7 +220,7 @@ impl Class<'_> {
             rules: None,
             is_populated: true,
             owner: None,
-            inverted: false,
+            method: IndexMethod::default(),
             row_type: 0,
             role: None,
         }
@@ -238,8 +238,7 @@ fn class(
     let Class { oid, kind, columns, rows, rules, is_populated, .. } = *class;
     let method = match kind {
         "r" | "m" => oids::COLUMNS,
-        "i" if class.inverted => oids::INVERTED,
-        "i" => oids::BTREE,
+        "i" => oids::method(class.method),
         _ => 0,
     };
     let is_kept = !matches!(kind, "v" | "c");

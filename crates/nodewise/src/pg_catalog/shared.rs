@@ -1,6 +1,6 @@
 //! What there is beside tables: schemas, roles, the database, settings.
 
-use ::types::{ObjectKind, SqlResult, names};
+use ::types::{IndexMethod, ObjectKind, SqlResult, names};
 use arrow_array::RecordBatch;
 
 use super::oids;
@@ -43,8 +43,9 @@ pub(super) fn access_methods() -> SqlResult<RecordBatch> {
     let columns = [("oid", '#'), ("amname", 'd'), ("amhandler", 't'), ("amtype", 'c')];
     let mut view = ViewBuilder::new(&columns);
     view.row([number(oids::COLUMNS), "columns".into(), "-".into(), "t".into()]);
-    view.row([number(oids::BTREE), "btree".into(), "-".into(), "i".into()]);
-    view.row([number(oids::INVERTED), "inverted".into(), "-".into(), "i".into()]);
+    for it in [IndexMethod::BTree, IndexMethod::Hash, IndexMethod::Inverted] {
+        view.row([number(oids::method(it)), it.name().into(), "-".into(), "i".into()]);
+    }
     view.finish()
 }
 
@@ -91,7 +92,13 @@ pub(super) fn collations() -> SqlResult<RecordBatch> {
         ("collversion", 't'),
     ];
     let mut view = ViewBuilder::new(&columns);
-    for (oid, name, provider) in [(100, "default", "d"), (oids::COLLATION, "C", "c")] {
+    let known = [
+        (100, "default", "d"),
+        (oids::COLLATION, "C", "c"),
+        (951, "POSIX", "c"),
+        (962, "ucs_basic", "c"),
+    ];
+    for (oid, name, provider) in known {
         view.row([
             number(oid),
             name.into(),

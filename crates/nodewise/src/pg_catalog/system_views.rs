@@ -119,12 +119,70 @@ pub(super) fn columns_of(text: &str) -> Vec<(&str, char)> {
     columns.filter_map(|it| Some((it.0, it.1.chars().next()?))).collect()
 }
 
+/// The numbers that PostgreSQL's catalogs have in every database, in the order of their names: programs write them down.
+const FIXED: [(&str, i64); 47] = [
+    ("pg_am", 2601),
+    ("pg_amproc", 2603),
+    ("pg_attrdef", 2604),
+    ("pg_attribute", 1249),
+    ("pg_auth_members", 1261),
+    ("pg_authid", 1260),
+    ("pg_cast", 2605),
+    ("pg_class", 1259),
+    ("pg_collation", 3456),
+    ("pg_constraint", 2606),
+    ("pg_database", 1262),
+    ("pg_db_role_setting", 2964),
+    ("pg_default_acl", 826),
+    ("pg_depend", 2608),
+    ("pg_description", 2609),
+    ("pg_enum", 3501),
+    ("pg_event_trigger", 3466),
+    ("pg_extension", 3079),
+    ("pg_foreign_table", 3118),
+    ("pg_index", 2610),
+    ("pg_inherits", 2611),
+    ("pg_init_privs", 3394),
+    ("pg_language", 2612),
+    ("pg_largeobject_metadata", 2995),
+    ("pg_namespace", 2615),
+    ("pg_opclass", 2616),
+    ("pg_opfamily", 2753),
+    ("pg_parameter_acl", 6243),
+    ("pg_proc", 1255),
+    ("pg_publication_namespace", 6237),
+    ("pg_publication_rel", 6106),
+    ("pg_range", 3541),
+    ("pg_rewrite", 2618),
+    ("pg_seclabel", 3596),
+    ("pg_sequence", 2224),
+    ("pg_shdepend", 1214),
+    ("pg_shdescription", 2396),
+    ("pg_shseclabel", 3592),
+    ("pg_tablespace", 1213),
+    ("pg_transform", 3576),
+    ("pg_trigger", 2620),
+    ("pg_ts_config", 3602),
+    ("pg_ts_config_map", 3603),
+    ("pg_ts_dict", 3600),
+    ("pg_ts_template", 3764),
+    ("pg_type", 1247),
+    ("pg_user_mapping", 1418),
+];
+
+fn fixed(name: &str) -> Option<i64> {
+    FIXED.binary_search_by_key(&name, |it| it.0).ok().map(|it| FIXED[it].1)
+}
+
 /// The views of the system: their numbers, schemas and names.
 pub(super) fn numbered_views() -> impl Iterator<Item = (i64, &'static str, &'static str)> {
     // Those of the catalog are fewer than 500.
     [(0, CATALOG), (500, INFORMATION)].into_iter().flat_map(|(first, schema)| {
         let views = names(schema).into_iter().enumerate();
-        views.map(move |(place, name)| (oids::view(first + place), schema, name))
+        views.map(move |(place, name)| {
+            let number = fixed(name).unwrap_or_else(|| oids::view(first + place));
+            (number, schema, name)
+        })
     })
 }
 

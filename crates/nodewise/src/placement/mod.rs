@@ -14,7 +14,6 @@ use types::{ColumnId, SqlError, SqlResult, SqlState};
 
 use crate::answer::done;
 use crate::durability::Operation;
-use crate::notice::Notice;
 use crate::parallel::LoadProgress;
 use crate::reshape::{Reshape, reshaped};
 use crate::{Answer, CancelToken, Session};
@@ -32,8 +31,7 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         if if_exists && self.snapshot().kind_of(table).is_none() {
-            let message = format!("relation \"{table}\" does not exist, skipping");
-            self.notice(Notice::told("42P01", message));
+            self.skip_missing("relation", table);
             return Ok(done("ALTER TABLE"));
         }
         match change {

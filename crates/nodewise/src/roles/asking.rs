@@ -1,6 +1,7 @@
 //! What statements need, and whether who runs them has it.
 
 use binder::bind::{Asked, AskedColumns, AskedRelation};
+use binder::column_names::which_named;
 use binder::{
     ColumnAlteration, Commented, Constraints, DomainChange, RuleChange, SequenceChange, Statement,
     TableChange, TypeChange,
@@ -98,7 +99,9 @@ impl Session {
             S::LockTables { names, mode, .. } => {
                 names.iter().try_for_each(|it| own.check_lock(it, *mode))
             }
-            S::CopyFrom { table, columns, .. } => own.check_copy(table, columns),
+            S::CopyFrom { table, columns, condition, .. } => {
+                own.check_copy(table, columns, condition.as_deref())
+            }
             other => self.check_operation(other, &own),
         }
     }
@@ -455,11 +458,17 @@ impl Authority {
     }
 
     /// Rows are added, of all columns or of some.
-    fn check_copy(&self, name: &str, columns: &[String]) -> SqlResult<()> {
-        let mut inserted = columns.to_vec();
-        if inserted.is_empty() {
-            inserted = columns_of(&self.snapshot, name).into_iter().map(|it| it.1).collect();
+    fn check_copy(&self, name: &str, columns: &[String], condition: Option<&str>) -> SqlResult<()> {
+        let all: Vec<String> =
+            columns_of(&self.snapshot, name).into_iter().map(|it| it.1).collect();
+        if let Some(condition) = condition {
+            let names: Vec<&str> = all.iter().map(String::as_str).collect();
+            let named = which_named(condition, &names)?;
+            let selected = all.iter().zip(named).filter(|it| it.1).map(|it| it.0.clone()).collect();
+            let columns = AskedColumns { selected, ..AskedColumns::default() };
+            self.check_columns((ObjectKind::Relation, name), Privileges::SELECT, &columns)?;
         }
+        let inserted = if columns.is_empty() { all } else { columns.to_vec() };
         let columns = AskedColumns { inserted, ..AskedColumns::default() };
         self.check_columns((ObjectKind::Relation, name), Privileges::INSERT, &columns)
     }

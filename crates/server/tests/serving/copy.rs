@@ -290,3 +290,53 @@ fn who_copies_slowly_is_in_nobodys_way() {
     thread::sleep(Duration::from_millis(100));
     assert_eq!(other.value("SELECT count(*) FROM t"), "3");
 }
+
+#[test]
+fn a_condition_chooses_among_the_lines() {
+    let server = Running::start();
+    let mut raw = Raw::connect(server.address);
+    raw.kinds(&query(
+        "CREATE TABLE w (a INTEGER NOT NULL, b TEXT, c INTEGER DEFAULT 7, g INTEGER GENERATED ALWAYS AS (a + 1) STORED, \
+         CONSTRAINT small CHECK (a < 100))",
+    ));
+    for (copy, lines, tag) in [
+        (
+            "COPY w (a, b) FROM STDIN WHERE a > 1 AND w.b <> 'x'",
+            &b"1\ta\n2\tb\n3\tx\n"[..],
+            "COPY 1",
+        ),
+        ("COPY w (b, a) FROM STDIN (FORMAT csv) WHERE a IS NOT NULL", b"c,4\nd,\n", "COPY 1"),
+        ("COPY w (a) FROM STDIN WHERE c = 7 AND b IS NULL", b"5\n", "COPY 1"),
+        ("COPY w (a) FROM STDIN WHERE c <> 7", b"6\n", "COPY 0"),
+    ] {
+        let told = copy_in(&mut raw, copy, lines);
+        assert_eq!(told[0].text(), tag, "{copy}");
+    }
+    let (rows, _) = copied(&mut raw, "COPY (SELECT * FROM w ORDER BY a) TO STDOUT");
+    assert_eq!(rows, "2\tb\t7\t3\n4\tc\t7\t5\n5\t\\N\t7\t6\n");
+    for (copy, lines, state, detail) in [
+        (
+            "COPY w (a, b) FROM STDIN WHERE a > 1",
+            &b"200\tz\n"[..],
+            "23514",
+            "Failing row contains (200, z, 7, 201).",
+        ),
+        (
+            "COPY w (b, a) FROM STDIN WHERE true",
+            b"z\t\\N\n",
+            "23502",
+            "Failing row contains (null, z, 7, null).",
+        ),
+    ] {
+        let told = copy_in(&mut raw, copy, lines);
+        assert_eq!((told[0].field(b'C'), told[0].field(b'D')), (state.into(), detail.into()));
+    }
+    for (copy, state) in [
+        ("COPY w (a) FROM STDIN WHERE a IN (SELECT 1)", "0A000"),
+        ("COPY w (a) FROM STDIN WHERE g > 1", "42P10"),
+        ("COPY w (a) FROM STDIN WHERE a > 1 LIMIT 3", "42601"),
+        ("COPY w TO STDOUT WHERE a > 1", "42601"),
+    ] {
+        assert_eq!(raw.state(&query(copy)), state, "{copy}");
+    }
+}

@@ -298,3 +298,118 @@ fn sequences_of_columns_are_found() {
         assert_eq!(told(&mut raw, text), wanted, "{text}");
     }
 }
+
+/// Statements of which a notice tells that they skip something, its state, and it.
+const SKIPPED: &[(&str, &str, &str)] = &[
+    ("DROP INDEX IF EXISTS n", "00000", "index \"n\" does not exist, skipping"),
+    ("DROP INDEX IF EXISTS x.n", "00000", "schema \"x\" does not exist, skipping"),
+    ("DROP TABLE IF EXISTS sc.n", "00000", "table \"n\" does not exist, skipping"),
+    ("DROP SEQUENCE IF EXISTS n", "00000", "sequence \"n\" does not exist, skipping"),
+    ("DROP FUNCTION IF EXISTS n", "00000", "function n() does not exist, skipping"),
+    ("ALTER SEQUENCE IF EXISTS n RESTART", "00000", "relation \"n\" does not exist, skipping"),
+    ("ALTER TABLE IF EXISTS n ADD a INTEGER", "00000", "relation \"n\" does not exist, skipping"),
+    (
+        "ALTER TABLE t DROP CONSTRAINT IF EXISTS n",
+        "00000",
+        "constraint \"n\" of relation \"t\" does not exist, skipping",
+    ),
+    (
+        "ALTER TABLE t DROP COLUMN IF EXISTS n",
+        "00000",
+        "column \"n\" of relation \"t\" does not exist, skipping",
+    ),
+    (
+        "ALTER TABLE t ADD COLUMN IF NOT EXISTS a INTEGER",
+        "42701",
+        "column \"a\" of relation \"t\" already exists, skipping",
+    ),
+    ("CREATE INDEX IF NOT EXISTS ti ON t (b)", "42P07", "relation \"ti\" already exists, skipping"),
+    ("CREATE SEQUENCE IF NOT EXISTS s", "42P07", "relation \"s\" already exists, skipping"),
+    (
+        "CREATE TABLE IF NOT EXISTS sc.t (a INTEGER)",
+        "42P07",
+        "relation \"t\" already exists, skipping",
+    ),
+    ("CREATE SCHEMA IF NOT EXISTS sc", "42P06", "schema \"sc\" already exists, skipping"),
+];
+
+/// Drops, the state and the message of what is told first, and its detail.
+const DROPPED: &[(&str, &str, &str, &str)] = &[
+    (
+        "DROP SEQUENCE s CASCADE",
+        "00000",
+        "drop cascades to default value for column d of table r",
+        "",
+    ),
+    ("DROP SCHEMA sc CASCADE", "00000", "drop cascades to table sc.t", ""),
+    (
+        "DROP VIEW v",
+        "2BP01",
+        "cannot drop view v because other objects depend on it",
+        "view v2 depends on view v",
+    ),
+    (
+        "ALTER TABLE t DROP CONSTRAINT t_pkey",
+        "2BP01",
+        "cannot drop constraint t_pkey on table t because other objects depend on it",
+        "constraint r_a_fkey on table r depends on index t_pkey",
+    ),
+    (
+        "DROP TABLE t CASCADE",
+        "00000",
+        "drop cascades to 3 other objects",
+        "drop cascades to constraint r_a_fkey on table r\ndrop cascades to view v\ndrop cascades to view v2",
+    ),
+];
+
+#[test]
+fn what_is_skipped_and_what_goes_along_is_told() {
+    let server = Running::start();
+    let mut raw = Raw::connect(server.address);
+    let tables = "CREATE TABLE t (a INTEGER PRIMARY KEY, b INTEGER); CREATE INDEX ti ON t (b); \
+                  CREATE SEQUENCE s; CREATE SCHEMA sc; CREATE TABLE sc.t (a INTEGER); \
+                  CREATE TABLE r (a INTEGER REFERENCES t, d INTEGER DEFAULT nextval('s')); \
+                  CREATE VIEW v AS SELECT a FROM t; CREATE VIEW v2 AS SELECT a FROM v";
+    told(&mut raw, tables);
+    let skipped = SKIPPED.iter().map(|it| (it.0, it.1, it.2, ""));
+    for (text, state, message, detail) in skipped.chain(DROPPED.iter().copied()) {
+        raw.send(&query(text));
+        let messages = raw.until_ready();
+        let first = &messages[0];
+        assert!(matches!(first.0, b'N' | b'E'), "{text}");
+        let fields = [b'C', b'M', b'D'].map(|it| first.field(it));
+        assert_eq!(fields, [state, message, detail], "{text}");
+    }
+}
+
+#[test]
+fn blocks_raise_with_what_they_say() {
+    let server = Running::start();
+    let mut raw = Raw::connect(server.address);
+    raw.send(&query(
+        "DO $$ BEGIN RAISE INFO 'i'; RAISE NOTICE 'n' USING ERRCODE = 'XY001', DETAIL = 'd', HINT = 'h'; \
+         RAISE SQLSTATE 'ZZ123'; END $$",
+    ));
+    let messages = raw.until_ready();
+    assert_eq!((messages[0].0, messages[0].field(b'S')), (b'N', "INFO".into()));
+    let fields = [b'C', b'M', b'D', b'H'].map(|it| messages[1].field(it));
+    assert_eq!(fields, ["XY001", "n", "d", "h"]);
+    let fields = [b'S', b'C', b'M'].map(|it| messages[2].field(it));
+    assert_eq!(fields, ["ERROR", "ZZ123", "ZZ123"]);
+    assert_eq!(told(&mut raw, "RESET DateStyle; RESET ALL"), ["RESET", "RESET"]);
+}
+
+#[test]
+fn sessions_that_do_nothing_are_ended() {
+    let server = Running::start();
+    for (text, state) in [
+        ("SET idle_in_transaction_session_timeout = 100; BEGIN", "25P03"),
+        ("SET idle_session_timeout = 100", "57P05"),
+    ] {
+        let mut raw = Raw::connect(server.address);
+        told(&mut raw, text);
+        let last = raw.read().unwrap();
+        assert_eq!((last.field(b'S'), last.field(b'C')), ("FATAL".into(), state.into()));
+        assert_eq!(raw.read(), None);
+    }
+}

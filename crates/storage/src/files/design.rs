@@ -7,7 +7,7 @@ use types::numeric::interval_text::{Fields, Unit};
 use types::numeric::number::Limits;
 use types::{
     CheckRule, ColumnId, Deferral, DomainColumn, FieldsColumn, ForeignKey, Generated, Identity,
-    IndexOrder, ReferentialAction, RowRules, SqlResult,
+    IndexMethod, IndexOrder, ReferentialAction, RowRules, SqlResult,
 };
 
 use super::medium::damaged;
@@ -180,8 +180,10 @@ fn index_record(index: &TableIndex) -> Record {
         let orders = index.orders.iter().map(|it| u32::from(it.bits()));
         record = record.words("orders", orders.collect());
     }
-    if index.inverted {
-        record = record.number("inverted", index.inverted);
+    for method in [IndexMethod::Inverted, IndexMethod::Hash] {
+        if index.method == method {
+            record = record.number(method.name(), true);
+        }
     }
     record
         .text("name", &*index.name)
@@ -198,8 +200,10 @@ pub(super) fn rules_record(rules: &Rules) -> Record {
         let sql = it.as_ref()?;
         Some(Record::default().count("column", column).text("sql", &**sql))
     };
-    let check =
-        |it: &CheckRule| Record::default().text("name", &*it.name).text("sql", &*it.condition);
+    let check = |it: &CheckRule| {
+        let record = Record::default().text("name", &*it.name).text("sql", &*it.condition);
+        if it.is_validated { record } else { record.number("not valid", true) }
+    };
     let identity =
         |it: &Identity| Record::default().number("column", it.column.0).number("always", it.always);
     let generated = |it: &Generated| {
@@ -330,10 +334,15 @@ fn read_index(record: &mut Record, columns: usize) -> SqlResult<TableIndex> {
         true => record.take_words("orders")?.into_iter().map(order).collect::<SqlResult<_>>()?,
         false => Vec::new(),
     };
-    let inverted = record.take_flag_if_there("inverted")?;
+    let mut method = IndexMethod::default();
+    for it in [IndexMethod::Inverted, IndexMethod::Hash] {
+        if record.take_flag_if_there(it.name())? {
+            method = it;
+        }
+    }
     let deferral = read_deferral(record)?;
     let columns = ids;
-    Ok(TableIndex { name, columns, kind, deferral, nulls_equal, included, orders, inverted })
+    Ok(TableIndex { name, columns, kind, deferral, nulls_equal, included, orders, method })
 }
 
 /// The rules of a record, for a table of so many columns.
@@ -354,7 +363,8 @@ pub(super) fn read_rules(record: &mut Record, columns: usize) -> SqlResult<Rules
     }
     let checks = record.take_each("checks", |it| {
         let (name, condition) = (it.take_text("name")?.into(), it.take_text("sql")?.into());
-        Ok(CheckRule { name, condition })
+        let is_validated = !it.take_flag_if_there("not valid")?;
+        Ok(CheckRule { name, condition, is_validated })
     })?;
     let identities = record.take_each("identities", |it| {
         let column = column_id(it.take_number("column")?, columns)?;
