@@ -43,8 +43,8 @@ pub(crate) fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
                 return Err(refused("multiple default values specified"));
             }
             ast::ColumnOption::Default(it) => default = Some(crate::written::written(it)),
-            ast::ColumnOption::Collation(it) => crate::collations::check(it)?,
-            ast::ColumnOption::Unique(_)
+            ast::ColumnOption::Collation(_)
+            | ast::ColumnOption::Unique(_)
             | ast::ColumnOption::Check(_)
             | ast::ColumnOption::ForeignKey(_) => {}
             other => return Err(unsupported(format!("the column option {other}"))),
@@ -70,11 +70,7 @@ pub(crate) fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
         Some(serial) => (serial, None),
         None => type_of(column, generation)?,
     };
-    let is_collation =
-        |it: &ast::ColumnOptionDef| matches!(it.option, ast::ColumnOption::Collation(_));
-    if type_name.is_none() && column.options.iter().any(is_collation) {
-        crate::collations::check_type(known)?;
-    }
+    check_collations(column, type_name.is_none().then_some(known))?;
     Ok(ColumnDefinition {
         name: ident(&column.name),
         data_type: known,
@@ -86,6 +82,17 @@ pub(crate) fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
         numbering,
         generation,
     })
+}
+
+/// Refuses collations that are not known, and those of types that have none, where the type is known.
+fn check_collations(column: &ast::ColumnDef, of: Option<DataType>) -> SqlResult<()> {
+    for option in &column.options {
+        if let ast::ColumnOption::Collation(name) = &option.option {
+            crate::collations::check(name)?;
+            of.map_or(Ok(()), crate::collations::check_type)?;
+        }
+    }
+    Ok(())
 }
 
 /// The type that a column says, and its name where users made it.

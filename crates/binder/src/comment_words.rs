@@ -4,6 +4,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{SqlError, SqlResult, SqlState, names};
 
 use crate::cursor::Cursor;
+use crate::macro_words;
 use crate::statement::{Commented, Statement};
 use crate::syntax::unsupported;
 
@@ -13,7 +14,7 @@ pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>
     if !cursor.take_all(&["COMMENT", "ON"]) {
         return Ok(None);
     }
-    let of = commented(&mut cursor)?;
+    let of = commented(&mut cursor, tokens)?;
     cursor.expect("IS")?;
     let text = match cursor.peek() {
         Some(Token::SingleQuotedString(text)) => {
@@ -31,7 +32,7 @@ pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>
     Ok(Some(Statement::Comment { of, text }))
 }
 
-fn commented(cursor: &mut Cursor<'_>) -> SqlResult<Commented> {
+fn commented(cursor: &mut Cursor<'_>, tokens: &[TokenWithSpan]) -> SqlResult<Commented> {
     for kind in ["table", "view", "materialized view", "sequence"] {
         let words: Vec<&str> = kind.split(' ').collect();
         if cursor.take_all(&words) {
@@ -53,6 +54,9 @@ fn commented(cursor: &mut Cursor<'_>) -> SqlResult<Commented> {
     }
     if cursor.take("INDEX") {
         return Ok(Commented::Index(cursor.relation()?));
+    }
+    if cursor.take("FUNCTION") || cursor.take("ROUTINE") {
+        return Ok(Commented::Function(macro_words::function(cursor, tokens)?));
     }
     if cursor.take("CONSTRAINT") {
         let name = cursor.name("the name of a constraint")?;

@@ -5,7 +5,6 @@ use types::{SqlError, SqlResult, SqlState};
 
 use crate::cursor::Cursor;
 use crate::parsed_query::ParsedQuery;
-use crate::syntax::unsupported;
 
 /// How the queries within a definition are read.
 #[derive(Clone, Copy)]
@@ -14,16 +13,6 @@ pub(crate) struct Reading<'a> {
     pub(crate) tokens: &'a dyn Fn(Vec<TokenWithSpan>) -> SqlResult<ParsedQuery>,
     /// Of a text of its own; `None` where it is not one query.
     pub(crate) text: &'a dyn Fn(&str) -> SqlResult<Option<ParsedQuery>>,
-}
-
-/// The name of a macro or a function, which are in no schema; a function may be said to be in the usual one.
-pub(crate) fn name_of(cursor: &mut Cursor<'_>, what: &str) -> SqlResult<String> {
-    let name = cursor.name(&format!("the name of a {what}"))?;
-    match cursor.take_sign(&Token::Period) {
-        true if what == "function" && name == "public" => cursor.name("the name of a function"),
-        true => Err(unsupported(format!("a {what} in a schema"))),
-        false => Ok(name),
-    }
 }
 
 /// Goes on to a token that is not inside of brackets.

@@ -6,11 +6,11 @@ use sqlparser::ast::DataType;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{
-    MacroDefinition, MacroForm, MacroParameter, SqlError, SqlFunction, SqlResult, SqlState,
+    MacroDefinition, MacroForm, MacroParameter, SqlError, SqlFunction, SqlResult, SqlState, names,
 };
 
 use crate::cursor::Cursor;
-use crate::definition_words::{Reading, expression, name_of, skip};
+use crate::definition_words::{Reading, expression, skip};
 use crate::dialect::Postgres;
 use crate::statement::Statement;
 use crate::steering::is_word;
@@ -67,11 +67,13 @@ pub(crate) fn created(
     if cursor.take("IF") {
         return Err(SqlError::new(SqlState::SYNTAX, "syntax error at or near \"IF\""));
     }
-    let name = name_of(cursor, "function")?;
+    let name = cursor.relation()?;
+    // What it gives is called so where nothing else is said.
+    let bare = names::bare(&name);
     let mut head = Head::default();
     parameters(cursor, (tokens, read), &mut head)?;
     while !cursor.is_at_end() {
-        option(cursor, (tokens, read), &name, &mut head)?;
+        option(cursor, (tokens, read), &bare, &mut head)?;
     }
     let wrong = |message: &str| Err(SqlError::new(SqlState("42P13"), message));
     match head.language.as_deref() {
@@ -89,7 +91,7 @@ pub(crate) fn created(
         (Some(_), Some(_)) => return wrong("duplicate function body specified"),
         (None, None) => return wrong("no function body specified"),
     };
-    returns_of_outs(&name, &mut head)?;
+    returns_of_outs(&bare, &mut head)?;
     if head.returns.is_empty() && !head.is_record {
         return wrong("function result type must be specified");
     }

@@ -64,6 +64,7 @@ mod levels;
 mod like_words;
 mod listed_aggregates;
 mod lock_words;
+mod macro_statement;
 mod macro_words;
 mod macros;
 mod maintenance;
@@ -137,6 +138,8 @@ pub use json_rows::json_rows;
 pub use kept_text::{KeptText, with_types_found};
 pub use levels::{kept_levels, note_kept};
 pub use like_words::{Including, LikeClause};
+pub use macro_statement::{FunctionChange, SaidMacro};
+pub use macros::with_macros_expanded;
 pub use normalized::{READ_MAX, normalized};
 pub use parsed_query::{ParsedQuery, Step};
 pub use role_statement::{
@@ -146,8 +149,8 @@ pub use sequence::{SequenceChange, SequenceOptions};
 pub use session_statement::{ChannelStatement, CursorStep};
 pub use similar::{SimilarText, similar};
 pub use statement::{
-    Arguments, Commented, CopyPlace, CursorStatement, Discarded, DroppedMacro, ExplainFormat,
-    FunctionChange, Isolation, Statement, TransactionModes, TransactionStatement, TypeBody,
+    Arguments, Commented, CopyPlace, CursorStatement, Discarded, ExplainFormat, Isolation,
+    Statement, TransactionModes, TransactionStatement, TypeBody,
 };
 pub use steps::names_of_columns as names_of_step;
 pub use syntax::quoted_name;

@@ -4,9 +4,10 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{MacroDefinition, MacroForm, MacroParameter, SqlError, SqlResult, SqlState};
 
 use crate::cursor::Cursor;
-use crate::definition_words::{Reading, expression, name_of, skip};
+use crate::definition_words::{Reading, expression, skip};
 use crate::function_words;
-use crate::statement::{DroppedMacro, FunctionChange, Statement};
+use crate::macro_statement::{FunctionChange, SaidMacro};
+use crate::statement::Statement;
 use crate::syntax::unsupported;
 
 /// The statement, if the tokens are one about macros.
@@ -37,7 +38,7 @@ pub(crate) fn recognise(
         return function_words::created(&mut cursor, (tokens, read), or_replace).map(Some);
     }
     let if_not_exists = cursor.take_all(&["IF", "NOT", "EXISTS"]);
-    let name = name_of(&mut cursor, "macro")?;
+    let name = cursor.relation()?;
     let mut definition = MacroDefinition { name, is_table: false, forms: Vec::new() };
     loop {
         let parameters = parameters(&mut cursor, tokens, read)?;
@@ -63,35 +64,54 @@ pub(crate) fn recognise(
 }
 
 fn dropped(cursor: &mut Cursor<'_>, tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>> {
-    let is_function = cursor.take("FUNCTION");
+    let is_function = cursor.take("FUNCTION") || cursor.take("ROUTINE");
     if !is_function && !cursor.take("MACRO") {
         return Ok(None);
     }
     let is_table = cursor.take("TABLE");
     let if_exists = cursor.take_all(&["IF", "EXISTS"]);
-    let name = name_of(cursor, if is_function { "function" } else { "macro" })?;
-    let types = match is_function && cursor.peek() == Some(&Token::LParen) {
-        true => Some(function_words::types(cursor, tokens)?),
-        false => None,
-    };
+    let mut macros = Vec::new();
+    loop {
+        let said = said(cursor, tokens, is_function)?;
+        macros.push(SaidMacro { is_table, ..said });
+        if !cursor.take_sign(&Token::Comma) {
+            break;
+        }
+    }
     if !cursor.take("CASCADE") {
         cursor.take("RESTRICT");
     }
     cursor.expect_end()?;
-    let of = DroppedMacro { is_table, is_function, types };
-    Ok(Some(Statement::DropMacro { name, of, if_exists }))
+    Ok(Some(Statement::DropMacro { macros, is_function, if_exists }))
+}
+
+/// A name, of a function perhaps with the types of its parameters.
+fn said(
+    cursor: &mut Cursor<'_>,
+    tokens: &[TokenWithSpan],
+    is_function: bool,
+) -> SqlResult<SaidMacro> {
+    let name = cursor.relation()?;
+    let types = match is_function && cursor.peek() == Some(&Token::LParen) {
+        true => Some(function_words::types(cursor, tokens)?),
+        false => None,
+    };
+    Ok(SaidMacro { name, is_table: false, is_function, types })
+}
+
+/// The function that stands behind the words of a statement about one.
+pub(crate) fn function(cursor: &mut Cursor<'_>, tokens: &[TokenWithSpan]) -> SqlResult<SaidMacro> {
+    said(cursor, tokens, true)
 }
 
 /// What stands behind ALTER FUNCTION.
 fn altered(cursor: &mut Cursor<'_>, tokens: &[TokenWithSpan]) -> SqlResult<Statement> {
-    let name = name_of(cursor, "function")?;
-    let types = match cursor.peek() == Some(&Token::LParen) {
-        true => Some(function_words::types(cursor, tokens)?),
-        false => None,
-    };
+    let of = function(cursor, tokens)?;
     let mut changes = Vec::new();
     if cursor.take_all(&["RENAME", "TO"]) {
-        changes.push(FunctionChange::Rename(name_of(cursor, "function")?));
+        changes.push(FunctionChange::Rename(cursor.name("the name of a function")?));
+    } else if cursor.take_all(&["SET", "SCHEMA"]) {
+        changes.push(FunctionChange::Schema(cursor.name("the name of a schema")?));
     } else if cursor.take_all(&["OWNER", "TO"]) {
         changes.push(FunctionChange::Owner(crate::role_words::role(cursor)?));
     } else {
@@ -102,7 +122,7 @@ fn altered(cursor: &mut Cursor<'_>, tokens: &[TokenWithSpan]) -> SqlResult<State
         }
     }
     cursor.expect_end()?;
-    Ok(Statement::AlterFunction { name, types, changes })
+    Ok(Statement::AlterFunction { of, changes })
 }
 
 /// `(a, b := 1)`; what is given for a parameter where a call does not say it may also stand behind `=>` and DEFAULT.

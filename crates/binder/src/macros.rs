@@ -9,7 +9,10 @@ use sqlparser::ast::{
     self, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Query, TableAlias,
     TableFactor, Visit, VisitMut,
 };
-use types::{CatalogView, MacroDefinition, MacroForm, SqlError, SqlFunction, SqlResult, SqlState};
+use stdx::sync::Arc;
+use types::{
+    CatalogView, MacroDefinition, MacroForm, SqlError, SqlFunction, SqlResult, SqlState, names,
+};
 
 use crate::fragments::read;
 use crate::levels;
@@ -43,6 +46,20 @@ pub(crate) fn expanded(
     }
 }
 
+/// An expression that is to be kept, with what its calls of macros stand for: it means the same when these are others.
+///
+/// # Errors
+/// Those of reading it, and of calls in queries.
+pub fn with_macros_expanded(expression: &str, catalog: &dyn CatalogView) -> SqlResult<String> {
+    let mut tree = crate::parse::expression(expression)?;
+    let mut expanding = Expanding { catalog, depth: 0, levels: 0, found: false };
+    match walk::edit(&mut tree, &mut expanding) {
+        ControlFlow::Continue(()) if expanding.found => Ok(crate::written::written(&tree)),
+        ControlFlow::Continue(()) => Ok(expression.to_owned()),
+        ControlFlow::Break(error) => Err(error),
+    }
+}
+
 struct Expanding<'a> {
     catalog: &'a dyn CatalogView,
     depth: usize,
@@ -54,9 +71,13 @@ struct Expanding<'a> {
 impl Editor for Expanding<'_> {
     /// A column that is a call of a function has its name.
     fn pre_query(&mut self, query: &mut ast::Query) -> ControlFlow<SqlError> {
-        let is_function =
-            |name: &str| self.catalog.macro_of(name, false).is_some_and(|it| it.is_function());
-        name_columns(&mut query.body, &is_function);
+        let named = |call: &ast::Function| {
+            // What is wrong with the name is told of the call.
+            let all = self.meant(&call.name).unwrap_or_default();
+            let is_one = |it: &&Arc<MacroDefinition>| !it.is_table && it.is_function();
+            all.iter().find(is_one).map(|it| it.bare_name())
+        };
+        name_columns(&mut query.body, &named);
         ControlFlow::Continue(())
     }
 
@@ -142,7 +163,11 @@ impl Expanding<'_> {
     fn of_call(&self, expr: &Expr) -> SqlResult<Option<Expr>> {
         let Expr::Function(call) = expr else { return Ok(None) };
         let FunctionArguments::List(list) = &call.args else { return Ok(None) };
-        let Some(definition) = self.definition(&call.name, false) else { return Ok(None) };
+        let mut all = self.meant(&call.name)?;
+        all.retain(|it| !it.is_table);
+        if all.is_empty() {
+            return Ok(None);
+        }
         let is_plain = call.over.is_none()
             && call.filter.is_none()
             && call.within_group.is_empty()
@@ -153,10 +178,10 @@ impl Expanding<'_> {
                 "a call of a macro or of a function in SQL with anything but arguments",
             ));
         }
-        let (form, values) = chosen(&definition, &list.args)?;
+        let Some(Chosen { of, form, values }) = chosen(&all, &list.args)? else { return Ok(None) };
         if let Some(function) = &form.function {
             let body = self.within(crate::parse::query(&form.body)?, form)?;
-            return sql_functions::value(&definition.name, (form, function), (body, values))
+            return sql_functions::value(&of.bare_name(), (form, function), (body, values))
                 .map(Some);
         }
         let body = crate::parse::expression(&form.body)?;
@@ -174,37 +199,36 @@ impl Expanding<'_> {
             }
             _ => return Ok(None),
         };
-        let of_tables = self.definition(name, true);
         // A function of a value is a table of one row.
-        let of_values = || self.definition(name, false).filter(|it| it.is_function());
-        let Some(definition) = of_tables.or_else(of_values) else { return Ok(None) };
-        let (form, values) = chosen(&definition, arguments)?;
-        let lateral = !values.is_empty();
+        let mut all = self.meant(name)?;
+        all.retain(|it| it.is_table || it.is_function());
+        let Some(Chosen { of, form, values }) = chosen(&all, arguments)? else { return Ok(None) };
+        let (lateral, bare) = (!values.is_empty(), of.bare_name());
         let query = crate::parse::query(&form.body)?;
         let mut alias = alias.clone();
         let subquery = match &form.function {
-            Some(function) if definition.is_table => {
+            Some(function) if of.is_table => {
                 let made = (self.within(query, form)?, values);
                 let told = told_columns(function, &mut alias)?;
                 let function = told.as_ref().unwrap_or(function);
-                sql_functions::rows(&definition.name, (form, function), made)?
+                sql_functions::rows(&bare, (form, function), made)?
             }
             Some(function) => {
                 let made = (self.within(query, form)?, values);
-                let value = sql_functions::value(&definition.name, (form, function), made)?;
-                let column = alias.as_ref().map_or(&definition.name, |it| &it.name.value);
+                let value = sql_functions::value(&bare, (form, function), made)?;
+                let column = alias.as_ref().map_or(&bare, |it| &it.name.value);
                 sql_functions::row_of(value, column)?
             }
             None => self.filled(query, form, values)?,
         };
         let own = TableAlias {
             explicit: false,
-            name: Ident::with_quote('"', &definition.name),
+            name: Ident::with_quote('"', &bare),
             columns: Vec::new(),
             at: None,
         };
         let subquery = match is_numbered {
-            true if definition.is_function() => numbered(subquery)?,
+            true if of.is_function() => numbered(subquery)?,
             true => return Err(unsupported("WITH ORDINALITY of a macro")),
             false => subquery,
         };
@@ -213,20 +237,19 @@ impl Expanding<'_> {
         Ok(Some(TableFactor::Derived { lateral, subquery, alias, sample: None }))
     }
 
-    fn definition(
-        &self,
-        name: &ast::ObjectName,
-        is_table: bool,
-    ) -> Option<stdx::sync::Arc<MacroDefinition>> {
-        match &name.0[..] {
-            [name] => self.catalog.macro_of(&ident(name.as_ident()?), is_table),
-            // Functions are in no schema, and thus found as if they were in the usual one.
-            [schema, name] if ident(schema.as_ident()?) == "public" => {
-                let found = self.catalog.macro_of(&ident(name.as_ident()?), is_table);
-                found.filter(|it| it.is_function())
-            }
-            _ => None,
+    /// The macros that the name of a call may mean, in the order in which they are asked.
+    ///
+    /// # Errors
+    /// 42501 where who calls one may not use its schema; those of names with too many parts.
+    fn meant(&self, name: &ast::ObjectName) -> SqlResult<Vec<Arc<MacroDefinition>>> {
+        let parts = name.0.iter().map(|it| it.as_ident().map(ident));
+        let Some(parts) = parts.collect::<Option<Vec<_>>>() else { return Ok(Vec::new()) };
+        let (schema, bare) = names::within(parts, &name.to_string(), self.catalog.database())?;
+        let all = self.catalog.macros_of(schema.as_deref(), &bare);
+        if let Some(schema) = schema.filter(|_| !all.is_empty()) {
+            self.catalog.check_schema(&schema)?;
         }
+        Ok(all)
     }
 
     /// A body with its own macros expanded.
@@ -305,11 +328,23 @@ fn numbered(query: Box<ast::Query>) -> SqlResult<Box<ast::Query>> {
     Ok(whole)
 }
 
-/// The first form that takes some arguments, and the values of its parameters.
+/// What a call of a macro means.
+struct Chosen<'m> {
+    of: &'m MacroDefinition,
+    form: &'m MacroForm,
+    /// Of its parameters.
+    values: Vec<Expr>,
+}
+
+/// The first form of some macros that takes some arguments; `None` where none does and functions of other types may.
+///
+/// # Errors
+/// 42883 where all of them are macros.
 fn chosen<'m>(
-    definition: &'m MacroDefinition,
+    all: &'m [Arc<MacroDefinition>],
     arguments: &[FunctionArg],
-) -> SqlResult<(&'m MacroForm, Vec<Expr>)> {
+) -> SqlResult<Option<Chosen<'m>>> {
+    let Some(first) = all.first() else { return Ok(None) };
     let mut named: Vec<(String, &Expr)> = Vec::new();
     let mut placed: Vec<&Expr> = Vec::new();
     for argument in arguments {
@@ -321,15 +356,19 @@ fn chosen<'m>(
             _ => return Err(unsupported("this argument of a macro")),
         }
     }
-    for form in &definition.forms {
+    for (of, form) in all.iter().flat_map(|of| of.forms.iter().map(move |form| (of, form))) {
         if let Some(values) = values_of(form, &placed, &named) {
-            return Ok((form, values?));
+            return Ok(Some(Chosen { of, form, values: values? }));
         }
+    }
+    // Without names the binder tells of it, which knows the types of the arguments.
+    if named.is_empty() && all.iter().any(|it| it.is_function()) {
+        return Ok(None);
     }
     let message = format!(
         "{} {} does not take {} arguments, or not of these names",
-        if definition.is_function() { "function" } else { "macro" },
-        definition.name,
+        if first.is_function() { "function" } else { "macro" },
+        first.name,
         arguments.len()
     );
     Err(SqlError::new(SqlState::UNDEFINED_FUNCTION, message))

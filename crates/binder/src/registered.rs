@@ -10,6 +10,8 @@ pub(crate) enum Registered {
     Schema,
     Role,
     Function,
+    /// A function that is said with the types of its parameters.
+    Procedure,
     Operator,
 }
 
@@ -21,7 +23,7 @@ impl Registered {
             Self::Type => "type",
             Self::Schema => "schema",
             Self::Role => "role",
-            Self::Function => "function",
+            Self::Function | Self::Procedure => "function",
             Self::Operator => "operator",
         }
     }
@@ -34,6 +36,7 @@ impl Registered {
             Self::Schema => "regnamespace",
             Self::Role => "regrole",
             Self::Function => "regproc",
+            Self::Procedure => "regprocedure",
             Self::Operator => "regoperator",
         }
     }
@@ -50,7 +53,8 @@ impl Registered {
             "regtype" => Some(Self::Type),
             "regnamespace" => Some(Self::Schema),
             "regrole" => Some(Self::Role),
-            "regproc" | "regprocedure" => Some(Self::Function),
+            "regproc" => Some(Self::Function),
+            "regprocedure" => Some(Self::Procedure),
             "regoper" | "regoperator" => Some(Self::Operator),
             _ => None,
         }

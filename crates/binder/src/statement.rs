@@ -10,33 +10,12 @@ use crate::column_definition::ColumnDefinition;
 use crate::constraint::{Constraints, IndexItem};
 use crate::design::{DesignClause, TableChange};
 use crate::like_words::LikeClause;
+use crate::macro_statement::{FunctionChange, SaidMacro};
 use crate::parsed_query::{ParsedQuery, Step};
 use crate::role_statement::{NamedRole, RoleStatement};
 use crate::sequence::{SequenceChange, SequenceOptions};
 use crate::session_statement::{ChannelStatement, CursorStep};
 use crate::user_types::{DomainBody, DomainChange, TypeChange, TypeName};
-
-/// Which macro of a name is dropped.
-#[derive(Clone, PartialEq, Debug)]
-pub struct DroppedMacro {
-    /// Whether it must be one of tables.
-    pub is_table: bool,
-    /// Whether it was called a function.
-    pub is_function: bool,
-    /// The types of a function's parameters, if they are said.
-    pub types: Option<Vec<String>>,
-}
-
-/// What ALTER FUNCTION changes.
-#[derive(Clone, PartialEq, Debug)]
-pub enum FunctionChange {
-    /// RENAME TO.
-    Rename(String),
-    /// OWNER TO: the role has to be there, and that is all, as functions have no owner.
-    Owner(NamedRole),
-    /// STRICT and CALLED ON NULL INPUT.
-    Strict(bool),
-}
 
 /// Where the rows of a COPY go, or come from.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -224,19 +203,17 @@ pub enum Statement {
     },
     /// DROP MACRO, DROP FUNCTION.
     DropMacro {
-        /// The macro or function.
-        name: String,
-        /// Which one of that name.
-        of: DroppedMacro,
+        /// The macros or functions.
+        macros: Vec<SaidMacro>,
+        /// Whether they were called functions.
+        is_function: bool,
         /// Whether a missing one is no error.
         if_exists: bool,
     },
     /// ALTER FUNCTION.
     AlterFunction {
         /// The function.
-        name: String,
-        /// The types of its parameters, if they are said.
-        types: Option<Vec<String>>,
+        of: SaidMacro,
         /// What of it.
         changes: Vec<FunctionChange>,
     },
@@ -613,6 +590,8 @@ pub enum Commented {
     Schema(String),
     /// An index.
     Index(String),
+    /// A function.
+    Function(SaidMacro),
     /// A constraint.
     Constraint {
         /// The constraint.

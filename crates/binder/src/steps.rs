@@ -4,14 +4,16 @@
 //!
 //! Key decision: steps are told apart by the parser's tree alone, so that binding knows statements of one change only.
 
-use sqlparser::ast::{self, Expr, SetExpr, TableFactor};
+use std::ops::ControlFlow;
+
+use sqlparser::ast::{self, Expr, SelectItem, SetExpr, TableFactor};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::fragments::read;
 use crate::parsed_query::{ParsedQuery, Step};
 use crate::row_changes::checked_change;
 use crate::syntax::ident;
-use crate::walk::uses_of;
+use crate::walk::{self, Editor, uses_of};
 
 /// What the name of the rows of a step begins with.
 const ROWS: &str = "rows\nof step ";
@@ -177,13 +179,27 @@ fn no_rows(name: &str) -> SqlError {
     SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message)
 }
 
-/// Calls `each` for the queries in FROM, and in the condition, of a body.
+/// Calls `each` for the queries in the select list, in FROM and in the condition of a body, or of the parts of a set operation, that
+/// name nothing around them.
 fn inner_queries(
     body: &mut SetExpr,
     each: &mut dyn FnMut(&mut ast::Query) -> SqlResult<()>,
 ) -> SqlResult<()> {
     let (from, selection) = match body {
-        SetExpr::Select(it) => (&mut it.from[..], it.selection.as_mut()),
+        SetExpr::Select(it) => {
+            for item in &mut it.projection {
+                if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item
+                {
+                    in_condition(expr, each)?;
+                }
+            }
+            (&mut it.from[..], it.selection.as_mut())
+        }
+        // What stands in the FROM of its parts; they themselves lock no rows, as in PostgreSQL.
+        SetExpr::SetOperation { left, right, .. } => {
+            inner_queries(left, each)?;
+            return inner_queries(right, each);
+        }
         SetExpr::Update(ast::Statement::Update(it)) => {
             let from = match &mut it.from {
                 Some(ast::UpdateTableFromKind::AfterSet(from)) => &mut from[..],
@@ -213,19 +229,68 @@ fn inner_queries(
     selection.map_or(Ok(()), |it| in_condition(it, each))
 }
 
+/// In no recursion, as chains of operators may be long.
 fn in_condition(
     condition: &mut Expr,
     each: &mut dyn FnMut(&mut ast::Query) -> SqlResult<()>,
 ) -> SqlResult<()> {
-    match condition {
-        Expr::BinaryOp { left, right, .. } => {
-            in_condition(left, each)?;
-            in_condition(right, each)
+    let mut left = vec![condition];
+    while let Some(next) = left.pop() {
+        match next {
+            Expr::BinaryOp { left: first, right: last, .. } => left.extend([&mut **last, first]),
+            Expr::Nested(inner) | Expr::UnaryOp { expr: inner, .. } => left.push(inner),
+            Expr::Subquery(query)
+            | Expr::InSubquery { subquery: query, .. }
+            | Expr::Exists { subquery: query, .. }
+                if !is_correlated(query) =>
+            {
+                each(query)?;
+            }
+            _ => {}
         }
-        Expr::Nested(inner) | Expr::UnaryOp { expr: inner, .. } => in_condition(inner, each),
-        Expr::Subquery(query)
-        | Expr::InSubquery { subquery: query, .. }
-        | Expr::Exists { subquery: query, .. } => each(query),
-        _ => Ok(()),
+    }
+    Ok(())
+}
+
+/// Whether a query that locks rows names a relation that is none of its own.
+fn is_correlated(query: &ast::Query) -> bool {
+    if query.locks.is_empty() {
+        return false;
+    }
+    let mut names = Names::default();
+    let walked = walk::edit(&mut query.clone(), &mut names);
+    debug_assert!(walked.is_continue());
+    names.used.iter().any(|it| !names.own.contains(it))
+}
+
+/// The relations of a query, and those that its columns are said to be of.
+#[derive(Default)]
+struct Names {
+    own: Vec<String>,
+    used: Vec<String>,
+}
+
+impl Editor for Names {
+    fn pre_expr(&mut self, expr: &mut Expr) -> ControlFlow<SqlError> {
+        if let Expr::CompoundIdentifier(parts) = expr
+            && let [.., relation, _] = &parts[..]
+        {
+            self.used.push(ident(relation));
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<SqlError> {
+        match factor {
+            TableFactor::Table { alias: Some(it), .. }
+            | TableFactor::Derived { alias: Some(it), .. }
+            | TableFactor::Function { alias: Some(it), .. }
+            | TableFactor::NestedJoin { alias: Some(it), .. } => self.own.push(ident(&it.name)),
+            TableFactor::Table { name, .. } | TableFactor::Function { name, .. } => {
+                self.own.extend(name.0.last().and_then(|it| it.as_ident()).map(ident));
+            }
+            _ => {}
+        }
+        ControlFlow::Continue(())
     }
 }

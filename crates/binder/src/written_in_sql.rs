@@ -121,19 +121,18 @@ struct Naming;
 
 impl Editor for Naming {
     fn pre_query(&mut self, query: &mut ast::Query) -> ControlFlow<SqlError> {
-        name_columns(&mut query.body, &is_known);
+        name_columns(&mut query.body, &|call| name_of(call).filter(|it| is_known(it)));
         ControlFlow::Continue(())
     }
 }
 
-/// Gives columns of a select list that are calls of some functions the names of these.
-pub(crate) fn name_columns(body: &mut SetExpr, is_one: &dyn Fn(&str) -> bool) {
+/// Gives columns of a select list that are calls of some functions the names of these, which `named` tells.
+pub(crate) fn name_columns(body: &mut SetExpr, named: &dyn Fn(&ast::Function) -> Option<String>) {
     match body {
         SetExpr::Select(select) => {
             for item in &mut select.projection {
                 if let SelectItem::UnnamedExpr(Expr::Function(call)) = item
-                    && let Some(name) = name_of(call)
-                    && is_one(&name)
+                    && let Some(name) = named(call)
                 {
                     let expr = Expr::Function(call.clone());
                     let alias = Ident::with_quote('"', name);
@@ -142,8 +141,8 @@ pub(crate) fn name_columns(body: &mut SetExpr, is_one: &dyn Fn(&str) -> bool) {
             }
         }
         SetExpr::SetOperation { left, right, .. } => {
-            name_columns(left, is_one);
-            name_columns(right, is_one);
+            name_columns(left, named);
+            name_columns(right, named);
         }
         // Queries are met by themselves.
         _ => {}

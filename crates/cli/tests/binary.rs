@@ -160,7 +160,11 @@ fn a_dump_makes_the_same_tables_again() {
         CREATE INDEX by_day ON p (d);
         CREATE SEQUENCE s START 7; CREATE TABLE m (k BIGINT DEFAULT nextval('s')); INSERT INTO m DEFAULT VALUES;
         CREATE TABLE n (k INTEGER GENERATED ALWAYS AS IDENTITY, v TEXT); INSERT INTO n (v) VALUES ('a'), ('b');
-        CREATE TABLE g (a INTEGER, b INTEGER GENERATED ALWAYS AS (a * 2) STORED, c INTEGER AS (a + 1)); INSERT INTO g (a) VALUES (4);\n.dump\n";
+        CREATE TABLE g (a INTEGER, b INTEGER GENERATED ALWAYS AS (a * 2) STORED, c INTEGER AS (a + 1)); INSERT INTO g (a) VALUES (4);
+        CREATE SCHEMA q; CREATE TABLE q.t (a INTEGER); SET search_path = q;
+        CREATE FUNCTION f(x INTEGER) RETURNS BIGINT LANGUAGE sql AS 'SELECT count(*) + x FROM t'; RESET search_path;
+        CREATE FUNCTION f() RETURNS TEXT LANGUAGE sql RETURN 'it''s'; COMMENT ON FUNCTION q.f(INTEGER) IS 'of q';
+        CREATE MACRO q.m(a) AS a;\n.dump\n";
     let dump = nodewise_with(rows, &[]);
     let text = stdout(&dump);
     assert!(text.starts_with("BEGIN;\n") && text.ends_with("COMMIT;\n"), "{text}{}", stderr(&dump));
@@ -174,6 +178,8 @@ fn a_dump_makes_the_same_tables_again() {
         text.contains("INSERT INTO g (a) VALUES") && text.contains("(a + 1) VIRTUAL"),
         "{text}"
     );
+    let comment = "COMMENT ON FUNCTION q.f(INTEGER) IS 'of q'";
+    assert!(text.contains("CREATE FUNCTION q.f (") && text.contains(comment), "{text}");
     let one = nodewise_with(&format!("{text}.dump c\n.dump d\n"), &[]);
     assert!(!stdout(&one).contains("INSERT INTO p ") && stderr(&one).contains("no table d"));
 }

@@ -62,6 +62,7 @@ pub(crate) const SESSION_ROLE: &str = "session_authorization";
 pub(crate) const ROLE: &str = "role";
 /// Who asks for none, SQL_ASCII, gets texts as they are held.
 const CLIENT_ENCODING: &str = "client_encoding";
+pub(crate) const BODIES: &str = "check_function_bodies";
 const BYTES: &str = "bytea_output";
 const FLOATS: &str = "extra_float_digits";
 const DATE_STYLE: &str = "DateStyle";
@@ -76,6 +77,7 @@ const KNOWN: &[Known] = &[
     known(BYTES, "hex", Takes::Words(&[&["hex"], &["escape"]]), false, "how bytes are written"),
     known("calendar", "gregorian", CALENDARS, false, "how days are counted"),
     known(CLIENT_ENCODING, "UTF8", Takes::Charset, true, "how texts come and go"),
+    known(BODIES, "on", SWITCH, false, "off: functions are made whose bodies cannot be bound"),
     known("client_min_messages", "notice", Takes::Text, false, "kept, and of no effect"),
     known(DATE_STYLE, "ISO, MDY", Takes::Dates, true, "how dates are written and read"),
     known("deadlock_timeout", "1s", Takes::Text, false, "kept: deadlocks are found at once"),
@@ -295,6 +297,11 @@ impl ClientSettings {
         if self.of(&known) != value {
             Arc::make_mut(&mut self.0).insert(Cow::Borrowed(known.name), value.to_owned());
         }
+    }
+
+    /// Whether bodies of functions are looked at when these are made.
+    pub(crate) fn checks_function_bodies(&self) -> bool {
+        self.0.get(BODIES).is_none_or(|it| it == "on")
     }
 
     /// Whether a switch is on.

@@ -4,10 +4,12 @@
 //! there, and are as transactional as it is.
 
 use binder::Commented;
+use storage::FUNCTION_COMMENT;
 use types::{SqlError, SqlResult, SqlState, names};
 
 use crate::answer::done;
 use crate::durability::Operation;
+use crate::macro_names::comment_of;
 use crate::search_path::no_schema;
 use crate::{Answer, CancelToken, Session};
 
@@ -43,7 +45,7 @@ impl Session {
     /// Lets the comments of a relation follow it to another name.
     pub(crate) fn move_comments(&self, from: &str, to: &str) -> SqlResult<()> {
         for ([kind, name, part], _) in self.snapshot().comments() {
-            if name == from && kind != "schema" {
+            if name == from && !matches!(&*kind, "schema" | FUNCTION_COMMENT) {
                 self.move_comment([&kind, &name, &part], Some([&kind, to, &part]))?;
             }
         }
@@ -100,6 +102,12 @@ impl Session {
                     Some((table, _)) => key("index", &table.name, &names::bare(&full)),
                     None => return Err(no_relation(name)),
                 }
+            }
+            Commented::Function(of) => {
+                let known = self.macro_in(&snapshot, &of.name, of);
+                let known = known.ok_or_else(|| self.no_macro(of))?;
+                let form = known.forms.iter().find(|it| self.is_meant(it, of));
+                form.and_then(|it| comment_of(&known.name, it)).ok_or_else(|| self.no_macro(of))?
             }
             Commented::Constraint { name, table } => {
                 let full = self.existing_name(table, false)?;

@@ -70,27 +70,8 @@ impl Session {
             match change {
                 RuleChange::Add(new) => self.add_constraints(&old, &mut rules, new)?,
                 RuleChange::Drop { name, if_exists, cascade } => {
-                    let known = drop_constraint(&mut rules, name);
-                    self.move_comment(["constraint", &old.name, name], None)?;
-                    if !known {
-                        let missing = no_constraint(&old, name);
-                        if !if_exists {
-                            return Err(missing);
-                        }
-                        let message = format!("{}, skipping", missing.message);
-                        self.notice(Notice::told("00000", message));
-                    }
-                    let dropped = format!("constraint {name} on table {}", old.name);
-                    self.release_keys(
-                        &old,
-                        &rules,
-                        (&dropped, &format!("index {name}")),
-                        *cascade,
-                        cancel,
-                    )?;
-                    // Foreign keys of its own may have gone with the key that they named.
-                    let own = self.existing(table)?;
-                    rules.references.retain(|it| own.rules().references.contains(it));
+                    let how = (*if_exists, *cascade);
+                    self.drop_rule(&old, &mut rules, (name, how), cancel)?;
                 }
                 RuleChange::Column(alteration) => {
                     self.change_column(&old, alteration, cancel)?;
@@ -136,6 +117,32 @@ impl Session {
                 self.check_rows(&new, &new.rules().rows.checks[added..], cancel)?;
             }
         }
+        Ok(())
+    }
+
+    /// Takes a constraint away, and with it, if that is said, the foreign keys that rest on it.
+    fn drop_rule(
+        &self,
+        table: &Arc<Table>,
+        rules: &mut Rules,
+        (name, (if_exists, cascade)): (&str, (bool, bool)),
+        cancel: &CancelToken,
+    ) -> SqlResult<()> {
+        let known = drop_constraint(rules, name);
+        self.move_comment(["constraint", &table.name, name], None)?;
+        if !known {
+            let missing = no_constraint(table, name);
+            if !if_exists {
+                return Err(missing);
+            }
+            self.notice(Notice::told("00000", format!("{}, skipping", missing.message)));
+        }
+        let dropped = format!("constraint {name} on table {}", table.name);
+        let index = format!("index {name}");
+        self.release_keys(table, rules, (&dropped, &index), cascade, cancel)?;
+        // Foreign keys of its own may have gone with the key that they named.
+        let own = self.existing(&table.name)?;
+        rules.references.retain(|it| own.rules().references.contains(it));
         Ok(())
     }
 

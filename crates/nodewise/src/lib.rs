@@ -65,6 +65,7 @@ mod like;
 mod loading;
 mod locks;
 mod macro_ddl;
+mod macro_names;
 pub mod made_files;
 mod mapped;
 mod materialized;

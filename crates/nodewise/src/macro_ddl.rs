@@ -1,14 +1,16 @@
-//! CREATE and DROP of macros, and of functions in SQL, which are macros that say more.
+//! CREATE, ALTER and DROP of macros, and of functions in SQL, which are macros that say more.
 
-use binder::{DroppedMacro, FunctionChange, sql_functions};
-use stdx::sync::Arc;
+use binder::{FunctionChange, SaidMacro, sql_functions};
 use types::{DataType, MacroDefinition, MacroForm, SqlError, SqlResult, SqlState, names};
 
 use crate::answer::done;
 use crate::copy::type_sql;
 use crate::durability::Operation;
-use crate::notice::Notice;
+use crate::macro_names::{comment_of, parts};
 use crate::{Answer, CancelToken, Session};
+
+/// A macro that is there already.
+const DUPLICATE_FUNCTION: SqlState = SqlState("42723");
 
 impl Session {
     pub(crate) fn create_macro(
@@ -23,12 +25,11 @@ impl Session {
             return Ok(done("CREATE MACRO"));
         }
         if known && !or_replace {
-            let message = format!("macro \"{}\" already exists", definition.name);
-            return Err(SqlError::new(SqlState("42723"), message));
+            let message = format!("macro \"{}\" already exists", definition.bare_name());
+            return Err(SqlError::new(DUPLICATE_FUNCTION, message));
         }
         definition.forms.iter().try_for_each(|it| binder::note_kept(&it.body))?;
-        self.catalog().put_macro(definition.clone());
-        self.note(|| Operation::macro_made(definition))?;
+        self.put_macro(definition)?;
         Ok(done("CREATE MACRO"))
     }
 
@@ -41,55 +42,82 @@ impl Session {
     ) -> SqlResult<Answer> {
         self.write_alone(cancel)?;
         self.say_rows(&mut definition)?;
-        let (snapshot, name) = (self.snapshot(), definition.name.clone());
-        if functions::lookup(&name).is_some()
-            || binder::bind::aggregate_names().any(|it| it == name)
+        let bare = definition.bare_name();
+        if functions::lookup(&bare).is_some()
+            || binder::bind::aggregate_names().any(|it| it == bare)
         {
             return Err(SqlError::unsupported("a function with the name of one that is built in"));
         }
-        let Some(new) = definition.forms.first().cloned() else {
-            return Ok(done("CREATE FUNCTION"));
-        };
-        let count = |it: &MacroForm| it.parameters.len();
+        let MacroDefinition { name, is_table, forms } = definition;
+        for mut form in forms {
+            form.function.as_mut().map_or(Ok(()), |it| self.name_types_of(it))?;
+            let whole = self.with_form(&name, is_table, (&mut form, or_replace))?;
+            if self.settings.client.checks_function_bodies() {
+                self.check_function(&bare, &form, cancel)?;
+            }
+            binder::note_kept(&form.body)?;
+            self.put_macro(&whole)?;
+        }
+        Ok(done("CREATE FUNCTION"))
+    }
+
+    /// A function with a new form beside those that it has, or in the place of one of the same types.
+    ///
+    /// # Errors
+    /// 42723 where there is one and it is not to be replaced, 42P13 where that gives something else.
+    fn with_form(
+        &self,
+        name: &str,
+        is_table: bool,
+        (form, or_replace): (&mut MacroForm, bool),
+    ) -> SqlResult<MacroDefinition> {
         let exists = |what: &str| {
-            let message = format!("{what} \"{name}\" already exists with same argument types");
-            Err(SqlError::new(SqlState("42723"), message))
+            let bare = names::bare(name);
+            let message = format!("{what} \"{bare}\" already exists with same argument types");
+            Err(SqlError::new(DUPLICATE_FUNCTION, message))
         };
-        let other = snapshot.macro_of(&name, !definition.is_table);
-        if other.is_some_and(|it| {
-            it.is_function() && it.forms.iter().any(|it| count(it) == count(&new))
-        }) {
+        let (snapshot, count) = (self.snapshot(), form.parameters.len());
+        let is_alike = |it: &MacroForm| it.parameters.len() == count;
+        let other = snapshot.macro_of(name, !is_table);
+        if other.is_some_and(|it| it.is_function() && it.forms.iter().any(is_alike)) {
             return exists("function");
         }
-        if let Some(known) = snapshot.macro_of(&name, definition.is_table) {
+        let mut forms = Vec::new();
+        if let Some(known) = snapshot.macro_of(name, is_table) {
             if !known.is_function() {
                 return exists("macro");
             }
-            if let Some(old) = known.forms.iter().find(|it| count(it) == count(&new)) {
-                let (Some(was), Some(is)) = (&old.function, &new.function) else {
+            if let Some(old) = known.forms.iter().find(|it| is_alike(it)) {
+                let (Some(was), Some(is)) = (&old.function, &mut form.function) else {
                     return exists("macro");
                 };
-                if was.types != is.types {
+                if !self.are_same_types(&was.types, &is.types) {
                     let what = "functions of one name with as many parameters of other types";
                     return Err(SqlError::unsupported(what));
                 }
                 if !or_replace {
                     return exists("function");
                 }
-                if was.returns != is.returns {
+                let types = |it: &[(String, String)]| it.iter().map(|it| it.1.clone()).collect();
+                let (before, now): (Vec<_>, Vec<_>) = (types(&was.returns), types(&is.returns));
+                let names_differ = was.returns.iter().zip(&is.returns).any(|it| it.0.0 != it.1.0);
+                if !self.are_same_types(&before, &now) || is_table && names_differ {
                     let message = "cannot change return type of existing function";
                     return Err(SqlError::new(SqlState("42P13"), message)
                         .with_hint("use DROP FUNCTION first"));
                 }
+                // What is kept under them stays.
+                is.types.clone_from(&was.types);
             }
-            let others = known.forms.iter().filter(|it| count(it) != count(&new)).cloned();
-            definition.forms = others.chain([new.clone()]).collect();
+            forms.extend(known.forms.iter().filter(|it| !is_alike(it)).cloned());
         }
-        self.check_function(&name, &new, cancel)?;
-        binder::note_kept(&new.body)?;
+        forms.push(form.clone());
+        Ok(MacroDefinition { name: name.to_owned(), is_table, forms })
+    }
+
+    pub(crate) fn put_macro(&self, definition: &MacroDefinition) -> SqlResult<()> {
         self.catalog().put_macro(definition.clone());
-        self.note(|| Operation::macro_made(&definition))?;
-        Ok(done("CREATE FUNCTION"))
+        self.note(|| Operation::macro_made(definition))
     }
 
     /// What a function gives whose type is that of rows, of a table or a view or one that users made: the columns of it.
@@ -155,119 +183,137 @@ impl Session {
         Ok(())
     }
 
-    pub(crate) fn drop_macro(
+    pub(crate) fn drop_macros(
         &self,
-        name: &str,
-        of: &DroppedMacro,
-        if_exists: bool,
+        (macros, is_function): (&[SaidMacro], bool),
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         self.write_alone(cancel)?;
-        let tag = if of.is_function { "DROP FUNCTION" } else { "DROP MACRO" };
-        let Some(known) = self.macro_called(name, of)? else {
-            if !if_exists {
-                return Err(no_macro(name, of));
+        let mut dropped = Vec::new();
+        for said in macros {
+            // Named twice.
+            if !dropped.contains(&said) {
+                self.drop_macro(said)?;
             }
-            self.notice(skipped(name, of));
-            return Ok(done(tag));
-        };
-        let mut left = MacroDefinition::clone(&known);
-        left.forms.retain(|it| !is_meant(it, of));
-        if left.forms.is_empty() {
-            self.catalog().drop_macro(name, left.is_table);
-            self.note(|| Operation::drop_macro(name, left.is_table))?;
-        } else {
-            self.catalog().put_macro(left.clone());
-            self.note(|| Operation::macro_made(&left))?;
+            dropped.push(said);
         }
-        Ok(done(tag))
+        Ok(done(if is_function { "DROP FUNCTION" } else { "DROP MACRO" }))
+    }
+
+    fn drop_macro(&self, said: &SaidMacro) -> SqlResult<()> {
+        let snapshot = self.snapshot();
+        let known = self.macro_in(&snapshot, &said.name, said);
+        let known = known.ok_or_else(|| self.no_macro(said))?;
+        let (gone, left): (Vec<_>, Vec<_>) =
+            known.forms.iter().cloned().partition(|it| self.is_meant(it, said));
+        for key in gone.iter().filter_map(|it| comment_of(&known.name, it)) {
+            self.move_comment(parts(&key), None)?;
+        }
+        match left.is_empty() {
+            true => {
+                self.catalog().drop_macro(&known.name, known.is_table);
+                self.note(|| Operation::drop_macro(&known.name, known.is_table))
+            }
+            false => self.put_macro(&MacroDefinition {
+                name: known.name.clone(),
+                is_table: known.is_table,
+                forms: left,
+            }),
+        }
+    }
+
+    /// Drops all macros and functions of a schema.
+    pub(crate) fn drop_macros_in(&self, schema: &str) -> SqlResult<()> {
+        let snapshot = self.snapshot();
+        for it in snapshot.macros_in(schema) {
+            let (is_table, is_function) = (it.is_table, it.is_function());
+            let name = it.name.clone();
+            self.drop_macro(&SaidMacro { name, is_table, is_function, types: None })?;
+        }
+        Ok(())
     }
 
     /// ALTER FUNCTION.
     pub(crate) fn alter_function(
         &self,
-        name: &str,
-        types: Option<Vec<String>>,
+        of: &SaidMacro,
         changes: &[FunctionChange],
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         self.write_alone(cancel)?;
-        let of = DroppedMacro { is_table: false, is_function: true, types };
-        let known = self.macro_called(name, &of)?.filter(|it| it.is_function());
-        let known = known.ok_or_else(|| no_macro(name, &of))?;
+        let snapshot = self.snapshot();
+        let known = self.macro_in(&snapshot, &of.name, of).filter(|it| it.is_function());
+        let known = known.ok_or_else(|| self.no_macro(of))?;
+        let (schema, bare) = names::split(&known.name);
         for change in changes {
             match change {
-                FunctionChange::Rename(to) => self.rename_function(&known, &of, to, cancel)?,
+                FunctionChange::Rename(to) => {
+                    self.move_function(&known, of, &names::joined(&schema, to))?;
+                }
+                FunctionChange::Schema(to) => {
+                    self.check_move(&schema, to)?;
+                    if *to != schema {
+                        self.move_function(&known, of, &names::joined(to, &bare))?;
+                    }
+                }
                 FunctionChange::Owner(role) => _ = self.owner_to_be(role)?,
                 FunctionChange::Strict(is_strict) => {
                     let mut new = MacroDefinition::clone(&known);
-                    let meant = new.forms.iter_mut().filter(|it| is_meant(it, &of));
+                    let meant = new.forms.iter_mut().filter(|it| self.is_meant(it, of));
                     let functions = meant.filter_map(|it| it.function.as_mut());
                     functions.for_each(|it| it.is_strict = *is_strict);
-                    self.catalog().put_macro(new.clone());
-                    self.note(|| Operation::macro_made(&new))?;
+                    self.put_macro(&new)?;
                 }
             }
         }
         Ok(done("ALTER FUNCTION"))
     }
 
-    fn rename_function(
-        &self,
-        known: &MacroDefinition,
-        of: &DroppedMacro,
-        to: &str,
-        cancel: &CancelToken,
-    ) -> SqlResult<()> {
-        for form in known.forms.iter().filter(|it| is_meant(it, of)) {
-            let (name, forms) = (to.to_owned(), vec![form.clone()]);
-            let new = MacroDefinition { name, is_table: known.is_table, forms };
-            self.create_function(new, false, cancel)?;
+    /// Gives the forms of a function that are meant another name, with the comments on them.
+    fn move_function(&self, known: &MacroDefinition, of: &SaidMacro, to: &str) -> SqlResult<()> {
+        let bare = known.bare_name();
+        for form in known.forms.iter().filter(|it| self.is_meant(it, of)) {
+            let mut moved = form.clone();
+            // What gives single values has a column of the name of the function.
+            if let Some(function) = &mut moved.function
+                && let [(column, _)] = &mut function.returns[..]
+                && *column == bare
+            {
+                *column = names::bare(to);
+            }
+            let exists = |_| {
+                let types = moved.function.iter().flat_map(|it| it.types.clone());
+                let types = self.types_in_words(&types.collect::<Vec<_>>());
+                let (schema, bare) = names::split(to);
+                let message =
+                    format!("function {bare}({types}) already exists in schema \"{schema}\"");
+                SqlError::new(DUPLICATE_FUNCTION, message)
+            };
+            let whole = self.with_form(to, known.is_table, (&mut moved.clone(), false));
+            let whole = whole.map_err(|it| match it.state {
+                DUPLICATE_FUNCTION => exists(it),
+                _ => it,
+            })?;
+            self.put_macro(&whole)?;
+            if let (Some(from), Some(to)) = (comment_of(&known.name, form), comment_of(to, form)) {
+                self.move_comment(parts(&from), Some(parts(&to)))?;
+            }
         }
-        self.drop_macro(&known.name, of, false, cancel).map(|_| ())
+        self.drop_macro(&SaidMacro { name: known.name.clone(), ..of.clone() })
     }
 
-    /// The macro or function that a statement means. Errors: 42725 where a name alone means several.
-    fn macro_called(
-        &self,
-        name: &str,
-        of: &DroppedMacro,
-    ) -> SqlResult<Option<Arc<MacroDefinition>>> {
+    /// Gives all macros and functions of a schema to another.
+    pub(crate) fn move_macros(&self, schema: &str, to: &str) -> SqlResult<()> {
         let snapshot = self.snapshot();
-        // Without the word TABLE it may be either.
-        let mut found =
-            [of.is_table, true].into_iter().filter_map(|it| snapshot.macro_of(name, it));
-        let known = found.find(|it| it.forms.iter().any(|it| is_meant(it, of))).cloned();
-        if of.types.is_none()
-            && known.as_ref().is_some_and(|it| it.is_function() && it.forms.len() > 1)
-        {
-            let message = format!("function name \"{name}\" is not unique");
-            let hint = "say the types of its parameters in brackets";
-            return Err(SqlError::new(SqlState("42725"), message).with_hint(hint));
+        for it in snapshot.macros_in(schema) {
+            let name = names::joined(to, &it.bare_name());
+            self.put_macro(&MacroDefinition { name: name.clone(), ..MacroDefinition::clone(it) })?;
+            for form in &it.forms {
+                let (from, to) = (comment_of(&it.name, form), comment_of(&name, form));
+                let Some((from, to)) = from.zip(to) else { continue };
+                self.move_comment(parts(&from), Some(parts(&to)))?;
+            }
         }
-        Ok(known)
+        self.drop_macros_in(schema)
     }
-}
-
-/// Whether a form is that of some types of parameters.
-fn is_meant(form: &MacroForm, of: &DroppedMacro) -> bool {
-    match (of.types.as_deref(), &form.function) {
-        (Some(types), Some(function)) => function.types == types,
-        (Some(types), None) => form.parameters.len() == types.len(),
-        (None, _) => true,
-    }
-}
-
-/// What is told where IF EXISTS names no function or macro.
-fn skipped(name: &str, of: &DroppedMacro) -> Notice {
-    let what = if of.is_function { "function" } else { "macro" };
-    let types = of.types.as_deref().unwrap_or_default().join(",");
-    Notice::told("00000", format!("{what} {name}({types}) does not exist, skipping"))
-}
-
-fn no_macro(name: &str, of: &DroppedMacro) -> SqlError {
-    let what = if of.is_function { "function" } else { "macro" };
-    let types = of.types.as_ref().map(|it| format!("({})", it.join(", "))).unwrap_or_default();
-    let message = format!("{what} \"{name}\"{types} does not exist");
-    SqlError::new(SqlState::UNDEFINED_FUNCTION, message)
 }

@@ -47,7 +47,6 @@ const PARALLEL: Kind =
 
 /// All of them, in the order of their names.
 pub(crate) const PLANNER: &[Setting] = &[
-    switch("check_function_bodies"),
     ("constraint_exclusion", "partition", EXCLUSIONS, PLANS),
     cost("cpu_index_tuple_cost", "0.005"),
     cost("cpu_operator_cost", "0.0025"),

@@ -10,6 +10,7 @@ use types::{RoleId, SqlError, SqlResult, SqlState, names};
 
 use crate::Session;
 use crate::search_path::{Found, SearchPath, no_schema};
+use crate::statement_catalog::StatementCatalog;
 
 /// What a session calls its own temporary schema.
 pub(crate) const OWN_TEMPORARY: &str = "pg_temp";
@@ -121,7 +122,7 @@ impl Session {
         names::said(said, &self.client.database)
     }
 
-    fn name_among(
+    pub(crate) fn name_among(
         &self,
         snapshot: &CatalogSnapshot,
         said: &str,
@@ -202,17 +203,25 @@ impl Session {
         }
     }
 
-    /// An expression with the full names of types that users made.
+    /// An expression that is to be kept, with what its calls of functions in SQL stand for, as a view keeps it.
+    pub(crate) fn with_calls(&self, expression: &str) -> SqlResult<String> {
+        match self.snapshot().macros().next() {
+            None => Ok(expression.to_owned()),
+            Some(_) => binder::with_macros_expanded(expression, &StatementCatalog::new(self)),
+        }
+    }
+
+    /// The same with the full names of types that users made.
     pub(crate) fn with_types(&self, expression: &str) -> SqlResult<String> {
-        let snapshot = self.snapshot();
+        let (snapshot, expression) = (self.snapshot(), self.with_calls(expression)?);
         if snapshot.user_types().next().is_none() {
-            return Ok(expression.to_owned());
+            return Ok(expression);
         }
         let path = self.search_path(&snapshot);
         let is_type = |it: &str| snapshot.user_type(it).is_some();
         let find =
             |schema: Option<&str>, name: &str| self.find_name(&path, (schema, name), &is_type).name;
-        binder::with_types_found(expression, &find)
+        binder::with_types_found(&expression, &find)
     }
 
     /// An expression that a table keeps, with its sequences named as they are found now.

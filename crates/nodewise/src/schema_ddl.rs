@@ -117,6 +117,7 @@ impl Session {
                 _ => self.rename_sequence_to(&old, &new, cancel)?,
             }
         }
+        self.move_macros(name, to)?;
         self.move_comment(["schema", name, ""], Some(["schema", to, ""]))?;
         let rights = snapshot.rights(ObjectKind::Schema, name);
         if rights != Rights::of(RoleId::BOOTSTRAP) {
@@ -157,7 +158,7 @@ impl Session {
         Ok(done("DROP SCHEMA"))
     }
 
-    /// Drops all relations of a schema, or refuses where there are any (2BP01).
+    /// Drops all that is in a schema, or refuses where there is anything (2BP01).
     pub(crate) fn empty_schema(
         &mut self,
         name: &str,
@@ -166,13 +167,15 @@ impl Session {
     ) -> SqlResult<()> {
         let snapshot = self.snapshot();
         let relations = snapshot.relations_of(name);
-        if relations.is_empty() {
+        let macros = self.macros_in_words(name);
+        if relations.is_empty() && macros.is_empty() {
             return Ok(());
         }
         // What a column owns goes with it, and is no object of its own.
         let is_owned = |it: &str| snapshot.sequence(it).is_some_and(|it| it.owner.is_some());
         let told = relations.iter().filter(|it| !is_owned(&it.1));
-        let described: Vec<String> = told.map(|(kind, it)| format!("{kind} {it}")).collect();
+        let told = told.map(|(kind, it)| format!("{kind} {it}"));
+        let described: Vec<String> = told.chain(macros).collect();
         if !cascade {
             let each = |it| format!("{it} depends on schema {name}");
             let each: Vec<String> = described.iter().map(each).collect();
@@ -194,6 +197,7 @@ impl Session {
         self.drop_tables(&tables, true, true, cancel)?;
         let sequences = left(self, of("sequence"));
         self.drop_sequences(&sequences, true, true, cancel)?;
+        self.drop_macros_in(name)?;
         let mut types = of("type");
         types.retain(|it| self.snapshot().user_type(it).is_some());
         self.drop_types(&types, true, true, cancel)?;

@@ -256,11 +256,9 @@ impl Session {
                     false => self.create_macro(&definition, (or_replace, if_not_exists), cancel),
                 }
             }
-            Statement::AlterFunction { name, types, changes } => {
-                self.alter_function(&name, types, &changes, cancel)
-            }
-            Statement::DropMacro { name, of, if_exists } => {
-                self.drop_macro(&name, &of, if_exists, cancel)
+            Statement::AlterFunction { of, changes } => self.alter_function(&of, &changes, cancel),
+            Statement::DropMacro { macros, is_function, .. } => {
+                self.drop_macros((&macros, is_function), cancel)
             }
             Statement::Comment { of, text } => self.comment_on(&of, text.as_deref(), cancel),
             Statement::Summarize { query } => self.summarize(&query, cancel),

@@ -16,7 +16,7 @@ use types::{
 
 use crate::basis::Basis;
 use crate::result::origins_of;
-use crate::search_path::SearchPath;
+use crate::search_path::{SearchPath, no_schema};
 use crate::{Session, pg_catalog, views};
 
 /// Tables by id.
@@ -323,8 +323,17 @@ impl CatalogView for StatementCatalog<'_> {
         self.snapshot.macros().next().is_some()
     }
 
-    fn macro_of(&self, name: &str, is_table: bool) -> Option<Arc<MacroDefinition>> {
-        self.snapshot.macro_of(name, is_table).cloned()
+    fn macros_of(&self, schema: Option<&str>, name: &str) -> Vec<Arc<MacroDefinition>> {
+        self.session.macros_meant((&self.snapshot, &self.path), (schema, name))
+    }
+
+    fn check_schema(&self, schema: &str) -> SqlResult<()> {
+        let own = self.session.schema_said(schema);
+        match self.snapshot.has_schema(&own) || names::SYSTEM.contains(&&*own) {
+            true if self.is_checked => self.session.check_usage(&own),
+            true => Ok(()),
+            false => Err(no_schema(schema)),
+        }
     }
 
     fn view(&self, schema: Option<&str>, name: &str) -> Option<Arc<ViewDefinition>> {

@@ -1,9 +1,9 @@
 //! Statements with the names of relations that they mean, in the place of those that they say ([`crate::resolution`]).
 
 use binder::{
-    ColumnAlteration, ColumnDefinition, Constraints, DomainChange, ExpressionChange,
-    IdentityChange, Numbering, RuleChange, SequenceChange, SequenceOptions, Statement, TableChange,
-    TypeBody, TypeChange, TypeName,
+    ColumnAlteration, ColumnDefinition, Commented, Constraints, DomainChange, ExpressionChange,
+    IdentityChange, IndexItem, Numbering, RuleChange, SaidMacro, SequenceChange, SequenceOptions,
+    Statement, TableChange, TypeBody, TypeChange, TypeName,
 };
 use types::{DataType, SqlError, SqlResult, names};
 
@@ -32,8 +32,17 @@ impl Session {
                 *name = self.new_name(name)?;
                 self.name_owner(options)?;
             }
+            S::CreateMacro { definition, .. } => {
+                definition.name = self.new_name(&definition.name)?;
+            }
+            S::DropMacro { macros, if_exists, .. } => self.name_macros(macros, *if_exists)?,
+            S::AlterFunction { of, .. } | S::Comment { of: Commented::Function(of), .. } => {
+                *of = self.named_macro(of, false)?.unwrap_or_else(|| of.clone());
+            }
             it if it.is_about_types() => self.name_types(it)?,
-            S::CreateIndex { table, .. } => self.set_existing(table, false)?,
+            S::CreateIndex { table, items, predicate, .. } => {
+                self.name_index(table, items, predicate)?;
+            }
             S::AlterTable { table, change, if_exists } => {
                 self.set_existing(table, *if_exists)?;
                 self.name_change(table, change)?;
@@ -69,6 +78,31 @@ impl Session {
             _ => {}
         }
         Ok(statement)
+    }
+
+    /// The macros that are to be dropped, of those that are there.
+    fn name_macros(&self, macros: &mut Vec<SaidMacro>, if_exists: bool) -> SqlResult<()> {
+        let named = macros.iter().map(|it| self.named_macro(it, if_exists));
+        let named = named.collect::<SqlResult<Vec<_>>>()?;
+        *macros = named.into_iter().flatten().collect();
+        Ok(())
+    }
+
+    fn name_index(
+        &self,
+        table: &mut String,
+        items: &mut [IndexItem],
+        predicate: &mut Option<String>,
+    ) -> SqlResult<()> {
+        self.set_existing(table, false)?;
+        let expressions = items.iter_mut().filter_map(|it| match it {
+            IndexItem::Expression(it) => Some(it),
+            IndexItem::Column(_) => None,
+        });
+        expressions.chain(predicate).try_for_each(|it| {
+            *it = self.with_calls(it)?;
+            Ok(())
+        })
     }
 
     /// The types that a statement about types means.
@@ -153,8 +187,17 @@ impl Session {
                 self.name_column(table, column)?;
                 self.name_constraints(table, constraints)
             }
-            RuleChange::Column(ColumnAlteration::Type { data_type, type_name, domain, .. }) => {
+            RuleChange::Column(ColumnAlteration::Type {
+                data_type,
+                type_name,
+                domain,
+                using,
+                ..
+            }) => {
                 *domain = self.find_type(data_type, type_name)?;
+                if let Some(using) = using {
+                    *using = self.with_calls(using)?;
+                }
                 Ok(())
             }
             RuleChange::Identity {

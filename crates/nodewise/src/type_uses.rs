@@ -114,6 +114,7 @@ impl Session {
         to: &str,
         cancel: &CancelToken,
     ) -> SqlResult<()> {
+        self.rename_type_in_functions(from, to)?;
         self.change_texts(cancel, &|text| match text.names_type(from)? {
             true => text.with_type_renamed(from, to).map(Some),
             false => Ok(None),

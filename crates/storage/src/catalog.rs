@@ -20,6 +20,7 @@ use types::{
 use crate::id_map::IdMap;
 use crate::{Sequence, Table};
 use changing::{Changing, HasVersion};
+pub use macros::FUNCTION_COMMENT;
 
 /// The tables of a database. Readers take a snapshot; a table that they hold lives on after it was dropped.
 #[derive(Debug, Default)]
@@ -326,6 +327,7 @@ impl Catalog {
         gone.iter().for_each(|it| state.remove(it, version));
         let snapshot = Arc::make_mut(&mut state.snapshot);
         snapshot.version = version;
+        snapshot.forget_macros(schema);
         snapshot.remove_rights_of_schema(schema);
         snapshot.relations().remove(&schema_key(schema));
     }
@@ -453,7 +455,8 @@ impl CatalogSnapshot {
 
     /// Whether what [`CatalogSnapshot::changes_since`] names goes with its session.
     pub fn is_temporary(name: &str) -> bool {
-        if let Some(goes) = Self::is_temporary_right(name).or(Self::is_temporary_type(name)) {
+        let of_kind = Self::is_temporary_right(name).or(Self::is_temporary_type(name));
+        if let Some(goes) = of_kind.or(Self::is_temporary_macro(name)) {
             return goes;
         }
         match name.strip_prefix(OF_SCHEMAS) {
@@ -620,7 +623,8 @@ impl CatalogSnapshot {
     /// Those on a relation and its parts.
     fn comments_of(&self, relation: &str) -> Vec<([String; 3], Arc<str>)> {
         let mut all = self.comments();
-        all.retain(|it| it.0[0] != "schema" && it.0[1].eq_ignore_ascii_case(relation));
+        let is_of_one = |kind: &str| !matches!(kind, "schema" | FUNCTION_COMMENT);
+        all.retain(|it| is_of_one(&it.0[0]) && it.0[1].eq_ignore_ascii_case(relation));
         all
     }
 

@@ -5,7 +5,7 @@ use stdx::sync::Arc;
 
 use crate::numeric::interval_text::Fields;
 use crate::{
-    ColumnId, DataType, Interrupt, MacroDefinition, SqlError, TableId, UserType, Value,
+    ColumnId, DataType, Interrupt, MacroDefinition, SqlError, SqlResult, TableId, UserType, Value,
     ViewDefinition,
 };
 
@@ -474,9 +474,17 @@ pub trait CatalogView: Send + Sync {
     fn has_macros(&self) -> bool {
         false
     }
-    /// The macro of a name, of tables or of values.
-    fn macro_of(&self, _name: &str, _is_table: bool) -> Option<Arc<MacroDefinition>> {
-        None
+    /// The macros that a name may mean, in the order in which they are asked: of the schema that is said, or of those in which names
+    /// are looked for, in each those of tables first. Those that go with their session are found with their schema alone.
+    fn macros_of(&self, _schema: Option<&str>, _name: &str) -> Vec<Arc<MacroDefinition>> {
+        Vec::new()
+    }
+    /// Whether who looks may look for functions in a schema.
+    ///
+    /// # Errors
+    /// 3F000 where there is no such schema, 42501 where it may not.
+    fn check_schema(&self, _schema: &str) -> SqlResult<()> {
+        Ok(())
     }
     /// Whether the statement that looks may go on; binding and planning ask it again and again.
     fn interrupt(&self) -> &Interrupt {

@@ -4,10 +4,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::names;
+
 /// A macro: its calls stand for expressions, or in FROM for queries.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(from = "KeptMacro", into = "KeptMacro")]
 pub struct MacroDefinition {
-    /// Its name, in lower case unless quoted.
+    /// Its name ([`names::joined`]).
     pub name: String,
     /// Whether its calls are tables.
     pub is_table: bool,
@@ -19,6 +22,47 @@ impl MacroDefinition {
     /// Whether it was made as a function, of types.
     pub fn is_function(&self) -> bool {
         self.forms.iter().any(|it| it.function.is_some())
+    }
+
+    /// Its name in its schema: what stands before its parameters in its body, and what a column is called that is a call.
+    pub fn bare_name(&self) -> String {
+        names::bare(&self.name)
+    }
+}
+
+/// A macro as it is kept. Those that were made before macros had schemas say none.
+#[derive(Serialize, Deserialize)]
+struct KeptMacro {
+    #[serde(default = "usual_schema", skip_serializing_if = "is_usual_schema")]
+    schema: String,
+    /// In its schema.
+    name: String,
+    is_table: bool,
+    /// None are of one that was dropped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    forms: Vec<MacroForm>,
+}
+
+fn usual_schema() -> String {
+    names::PUBLIC.to_owned()
+}
+
+fn is_usual_schema(schema: &str) -> bool {
+    schema == names::PUBLIC
+}
+
+impl From<KeptMacro> for MacroDefinition {
+    fn from(it: KeptMacro) -> Self {
+        let KeptMacro { schema, name, is_table, forms } = it;
+        Self { name: names::joined(&schema, &name), is_table, forms }
+    }
+}
+
+impl From<MacroDefinition> for KeptMacro {
+    fn from(it: MacroDefinition) -> Self {
+        let MacroDefinition { name, is_table, forms } = it;
+        let (schema, name) = names::split(&name);
+        Self { schema, name, is_table, forms }
     }
 }
 

@@ -21,7 +21,9 @@ impl<'a> Binder<'a> {
         call: &'a ast::Function,
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
-        let name = function_name(&call.name, whole)?;
+        let Some(name) = function_name(&call.name) else {
+            return Err(self.no_such_call(call, whole));
+        };
         if call.uses_odbc_syntax || call.parameters != FunctionArguments::None {
             return Err(unsupported("this form of a call", whole));
         }
@@ -329,6 +331,39 @@ impl<'a> Binder<'a> {
         })
     }
 
+    /// The error of a call of a function in a schema where no such one is: 3F000 where there is none, 42501 where nobody may look.
+    fn no_such_call(&mut self, call: &'a ast::Function, whole: &'a ast::Expr) -> SqlError {
+        let bound = plain_arguments(call, whole)
+            .and_then(|all| all.into_iter().map(|it| self.expr(it)).collect::<SqlResult<Vec<_>>>());
+        bound.map_or_else(|error| error, |all| self.no_function_in(&call.name, &all, whole))
+    }
+
+    /// [`Self::no_function`] by a name that says a schema.
+    pub(super) fn no_function_in(
+        &self,
+        name: &ast::ObjectName,
+        arguments: &[Expr],
+        node: &impl sqlparser::ast::Spanned,
+    ) -> SqlError {
+        let catalog = self.environment.catalog;
+        let parts = name.0.iter().filter_map(|it| it.as_ident().map(ident)).collect::<Vec<_>>();
+        let said = names::within(parts, &name.to_string(), catalog.database());
+        let error = match said {
+            Ok((Some(schema), own)) => catalog.check_schema(&schema).err().unwrap_or_else(|| {
+                let types = arguments.iter().map(|it| super::coercion::name_of(it.data_type));
+                let types = types.collect::<Vec<_>>().join(", ");
+                let message = format!("function {schema}.{own}({types}) does not exist");
+                SqlError::new(SqlState::UNDEFINED_FUNCTION, message)
+            }),
+            Ok((None, own)) => {
+                let message = format!("function {own} does not exist");
+                SqlError::new(SqlState::UNDEFINED_FUNCTION, message)
+            }
+            Err(error) => error,
+        };
+        at(error, node)
+    }
+
     pub(super) fn no_function(
         &self,
         name: &str,
@@ -476,19 +511,16 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// The name of a function in lower case, unless quoted; that of the catalog's schema may stand before it.
-fn function_name(name: &ast::ObjectName, whole: &ast::Expr) -> SqlResult<String> {
-    let parts = name.0.iter().map(|it| it.as_ident().map(ident)).collect::<Option<Vec<_>>>();
-    match parts.as_deref() {
-        Some([name]) => Ok(name.clone()),
-        Some([schema, name]) if schema == "pg_catalog" => Ok(name.clone()),
-        Some([schema, own]) if format!("{schema}.{own}") == super::row_functions::EXPAND_ARRAY => {
-            Ok(super::row_functions::EXPAND_ARRAY.to_owned())
+/// The name of a function in lower case, unless quoted; that of the catalog's schema may stand before it. `None` of one in another schema.
+fn function_name(name: &ast::ObjectName) -> Option<String> {
+    let parts = name.0.iter().map(|it| it.as_ident().map(ident)).collect::<Option<Vec<_>>>()?;
+    match &parts[..] {
+        [name] => Some(name.clone()),
+        [schema, name] if schema == names::CATALOG => Some(name.clone()),
+        [schema, own] if format!("{schema}.{own}") == super::row_functions::EXPAND_ARRAY => {
+            Some(super::row_functions::EXPAND_ARRAY.to_owned())
         }
-        _ => {
-            let message = format!("function {name} does not exist");
-            Err(at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), whole))
-        }
+        _ => None,
     }
 }
 

@@ -51,6 +51,19 @@ fn asks_for_right(name: &str, arguments: usize) -> bool {
     }
 }
 
+/// Whether a function tells the number of what a text names.
+fn finds_by_name(name: &str) -> bool {
+    matches!(
+        name,
+        "to_regclass"
+            | "to_regtype"
+            | "to_regnamespace"
+            | "to_regrole"
+            | "to_regproc"
+            | "to_regprocedure"
+    )
+}
+
 /// Whether a role may use a type or a function of some number, which everybody may.
 fn used_by_everybody(name: &str, object: &Expr, whole: &ast::Expr) -> SqlResult<Expr> {
     if !object.data_type.plain().is_integer() {
@@ -73,10 +86,11 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> Option<SqlResult<Expr>> {
         match (name, arguments.len()) {
-            ("pg_table_is_visible", 1) => Some(self.is_visible(arguments, whole)),
+            ("pg_table_is_visible" | "pg_function_is_visible", 1) => {
+                Some(self.is_visible(name, arguments, whole))
+            }
             (
                 "pg_type_is_visible"
-                | "pg_function_is_visible"
                 | "pg_operator_is_visible"
                 | "pg_opclass_is_visible"
                 | "pg_opfamily_is_visible"
@@ -95,7 +109,7 @@ impl<'a> Binder<'a> {
             ("shobj_description" | "col_description", 2) | ("obj_description", 1 | 2) => {
                 Some(self.description(name, arguments, whole))
             }
-            ("to_regclass" | "to_regtype" | "to_regnamespace" | "to_regrole" | "to_regproc", 1) => {
+            _ if arguments.len() == 1 && finds_by_name(name) => {
                 Some(self.number_of_name(&name[3..], arguments, whole))
             }
             ("pg_relation_is_publishable", 1) => Some(Ok(self.constant_truth(false, arguments))),
@@ -193,9 +207,14 @@ impl<'a> Binder<'a> {
         Ok(plan::build::unary(plan::UnaryOperator::IsNotNull, told))
     }
 
-    /// Whether a relation is found without its schema: told of those that are not.
-    fn is_visible(&mut self, arguments: Vec<Expr>, whole: &'a ast::Expr) -> SqlResult<Expr> {
-        let hidden = self.told_of_number("pg_table_is_visible", arguments, whole)?;
+    /// Whether a relation or a function is found without its schema: told of those that are not.
+    fn is_visible(
+        &mut self,
+        name: &str,
+        arguments: Vec<Expr>,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let hidden = self.told_of_number(name, arguments, whole)?;
         Ok(plan::build::unary(plan::UnaryOperator::IsNull, hidden))
     }
 
@@ -497,7 +516,7 @@ impl<'a> Binder<'a> {
             return Ok(Expr::literal(Value::Null, DataType::BigInt));
         }
         let is_listed =
-            matches!(kind, Registered::Relation | Registered::Type | Registered::Function);
+            !matches!(kind, Registered::Schema | Registered::Role | Registered::Operator);
         if is_listed && constant(&bound).is_none() && bound.data_type.is_text() {
             return self.number_of_text(kind, bound);
         }
@@ -526,7 +545,9 @@ impl<'a> Binder<'a> {
                 Registered::Relation => SqlState::UNDEFINED_TABLE,
                 Registered::Type | Registered::Role => SqlState::UNDEFINED_OBJECT,
                 Registered::Schema => SqlState::UNDEFINED_SCHEMA,
-                Registered::Function | Registered::Operator => SqlState::UNDEFINED_FUNCTION,
+                Registered::Function | Registered::Procedure | Registered::Operator => {
+                    SqlState::UNDEFINED_FUNCTION
+                }
             };
             let what = kind.what();
             at(SqlError::new(state, format!("{what} \"{name}\" does not exist")), whole)

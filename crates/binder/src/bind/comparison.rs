@@ -53,7 +53,8 @@ fn is_function_said(operand: &ast::Expr) -> bool {
     match operand {
         ast::Expr::Nested(inner) => is_function_said(inner),
         ast::Expr::Cast { data_type, .. } => {
-            Registered::named(data_type) == Some(Registered::Function)
+            let said = Registered::named(data_type);
+            matches!(said, Some(Registered::Function | Registered::Procedure))
         }
         _ => false,
     }

@@ -400,7 +400,7 @@ impl<'a> Binder<'a> {
         let function = match &parts[..] {
             [function] => function,
             [schema, function] if schema == "pg_catalog" => function,
-            _ => return Err(no_function(name)),
+            _ => return Err(self.no_source(name, arguments)),
         };
         match &**function {
             it if is_series(it) => {
@@ -611,11 +611,6 @@ fn frame_of_step(name: &str, frame: &Frame, origins: Vec<Option<ColumnOrigin>>) 
     let origins = origins.into_iter().chain(std::iter::repeat(None));
     let columns = frame.all().into_iter().zip(origins).map(own).collect();
     Frame::of_made(name.to_owned(), columns)
-}
-
-fn no_function(name: &ObjectName) -> SqlError {
-    let message = format!("function {name} does not exist");
-    at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), name)
 }
 
 /// What the name of two columns of USING means; each is an expression over its column.

@@ -62,6 +62,21 @@ impl<'a> Binder<'a> {
         Ok((input, Part { length, rule: Rule::Once(value), value: attr }))
     }
 
+    /// The error of a function in FROM in a schema where no such one is.
+    pub(super) fn no_source(
+        &mut self,
+        name: &'a ObjectName,
+        arguments: &'a [FunctionArg],
+    ) -> SqlError {
+        let level = Level::new(super::scope::Frame::default(), one_row(), Clause::From);
+        let bound = super::series::plain(arguments, name).and_then(|all| {
+            self.in_level(level, |this| {
+                all.into_iter().map(|it| this.expr(it)).collect::<SqlResult<Vec<_>>>()
+            })
+        });
+        bound.map_or_else(|error| error, |(all, _)| self.no_function_in(name, &all, name))
+    }
+
     /// `ROWS FROM (f(..), g(..))`.
     pub(super) fn rows_from(
         &mut self,

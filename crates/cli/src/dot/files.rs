@@ -123,6 +123,7 @@ pub(super) fn dump(console: &mut Console, argument: &str) -> Done {
     if wanted.is_none() {
         let views = console.session.view_definitions();
         views.iter().try_for_each(|it| write!(console.out, "{}", it.create))?;
+        write!(console.out, "{}", console.session.macro_definitions())?;
     }
     writeln!(console.out, "{positions}COMMIT;")?;
     Ok(Outcome::Continue)

@@ -17,6 +17,7 @@ use super::schema_sql::{
 use super::to::query_of;
 use super::writing::io_failed;
 use crate::answer::done;
+use crate::client_settings::BODIES;
 use crate::generated_ddl::rows_without_generated;
 use crate::sql_names::sql_name;
 use crate::{Answer, CancelToken, Session};
@@ -98,6 +99,8 @@ impl Session {
         // An export says all schemas but one.
         let before = self.settings.client.clone();
         self.settings.client.set("search_path", Some(names::PUBLIC))?;
+        // Bodies of functions name what was found when they were made, perhaps in other schemas.
+        self.settings.client.set(BODIES, Some("off"))?;
         let done = self.with_levels(levels, |session| {
             for statement in statements.into_tree() {
                 session.run_statement(imported(statement, folder)?, cancel.clone())?;

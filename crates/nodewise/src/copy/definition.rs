@@ -6,9 +6,10 @@ use types::ViewDefinition;
 
 use super::schema_sql::{
     after_load, comments, create_schemas, create_sequence, create_table, create_types, create_view,
-    is_own, position, references, refresh, sequences, views,
+    is_own, macros, position, references, refresh, sequences, views,
 };
 use crate::Session;
+use crate::client_settings::BODIES;
 use crate::generated_ddl::rows_without_generated;
 
 /// A table as SQL.
@@ -78,6 +79,17 @@ impl Session {
     /// The statements that make the schemas and types that the next statement of the session would see.
     pub fn schema_definitions(&self) -> String {
         create_schemas(&self.snapshot()) + &create_types(&self.snapshot())
+    }
+
+    /// The statements that make the macros and functions that the next statement of the session would see, inside of a transaction. What
+    /// bodies of functions name may be in schemas in which nobody looks by then.
+    pub fn macro_definitions(&self) -> String {
+        let snapshot = self.snapshot();
+        let unchecked = match snapshot.macros().any(|it| it.is_function()) {
+            true => format!("SET LOCAL {BODIES} = off;\n"),
+            false => String::new(),
+        };
+        unchecked + &macros(&snapshot)
     }
 
     /// The sequences that the next statement of the session would see.

@@ -3,7 +3,10 @@
 use binder::sequence_names::as_kept;
 use hardware::NodeId;
 use stdx::sync::Arc;
-use storage::{CatalogSnapshot, IndexKind, Partitioning, PlaceTarget, Placement, Sequence, Table};
+use storage::{
+    CatalogSnapshot, FUNCTION_COMMENT, IndexKind, Partitioning, PlaceTarget, Placement, Sequence,
+    Table,
+};
 use types::{
     CheckRule, ColumnId, DataType, DomainCheck, ForeignKey, MacroDefinition, MacroForm,
     MacroParameter, SequenceDefinition, SequenceOwner, SequencePosition, UserType, Value,
@@ -33,9 +36,10 @@ pub(super) fn macros(snapshot: &CatalogSnapshot) -> String {
             format!("({}) AS {table}{}", parameters.join(", "), form.body)
         };
         let forms: Vec<String> = it.forms.iter().map(form).collect();
-        format!("CREATE MACRO {}{};\n", quoted(&it.name), forms.join(", "))
+        format!("CREATE MACRO {}{};\n", sql_name(&it.name), forms.join(", "))
     };
-    let each = snapshot.macros().map(|it| match it.is_function() {
+    let lasting = snapshot.macros().filter(|it| !names::is_temporary(&it.name));
+    let each = lasting.map(|it| match it.is_function() {
         true => it.forms.iter().map(|form| function(it, form)).collect(),
         false => macro_of(it),
     });
@@ -58,7 +62,7 @@ fn function(definition: &MacroDefinition, form: &MacroForm) -> String {
         _ => format!("TABLE ({})", columns.collect::<Vec<_>>().join(", ")),
     };
     let strict = if own.is_strict { " STRICT" } else { "" };
-    let (name, parameters) = (quoted(&definition.name), parameters.join(", "));
+    let (name, parameters) = (sql_name(&definition.name), parameters.join(", "));
     let body = form.body.replace('\'', "''");
     format!(
         "CREATE FUNCTION {name} ({parameters}) RETURNS {returns} LANGUAGE sql{strict} AS '{body}';\n"
@@ -158,6 +162,7 @@ pub(super) fn comments(snapshot: &CatalogSnapshot) -> String {
             ("relation", true) => format!("{} {relation}", snapshot.kind_of(&of)?.to_uppercase()),
             ("relation", false) => format!("COLUMN {relation}.{own}"),
             ("schema", _) => format!("SCHEMA {}", quoted(&of)),
+            (FUNCTION_COMMENT, _) => format!("FUNCTION {relation}({part})"),
             ("constraint", _) => format!("CONSTRAINT {own} ON {relation}"),
             _ => format!("INDEX {}", sql_name(&names::joined(&names::schema_of(&of), &part))),
         };

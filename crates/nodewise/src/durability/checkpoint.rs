@@ -67,7 +67,7 @@ impl Manifest {
             views: view_forms(catalog),
             types: catalog.user_types().map(|it| UserType::clone(it)).collect(),
             comments: comments(catalog),
-            macros: catalog.macros().map(|it| MacroDefinition::clone(it)).collect(),
+            macros: macros(catalog),
             roles: catalog.stored_roles().map(|it| Role::clone(it)).collect(),
             rights: rights(catalog),
         }
@@ -188,6 +188,12 @@ fn write_tables(
 fn schemas(tables: &CatalogSnapshot) -> Vec<String> {
     let all = tables.schemas().map(ToString::to_string);
     all.filter(|it| !it.starts_with(names::TEMPORARY)).collect()
+}
+
+/// The macros that outlast their sessions.
+fn macros(tables: &CatalogSnapshot) -> Vec<MacroDefinition> {
+    let lasting = tables.macros().filter(|it| !names::is_temporary(&it.name));
+    lasting.map(|it| MacroDefinition::clone(it)).collect()
 }
 
 /// The comments on what outlasts its session.

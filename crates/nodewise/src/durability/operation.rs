@@ -50,8 +50,8 @@ pub(crate) enum Deed {
     Comment { of: [String; 3], text: Option<String> },
     /// There is a macro of this name, or another than before.
     Macro { definition: MacroDefinition },
-    /// A macro was dropped.
-    DropMacro { name: String, is_table: bool },
+    /// A macro was dropped, of whose forms nothing is said.
+    DropMacro(MacroDefinition),
     /// A schema was dropped.
     DropSchema { schema: String },
     /// There is a role of this number, or another than before.
@@ -147,7 +147,8 @@ impl Operation {
     }
 
     pub(crate) fn drop_macro(name: &str, is_table: bool) -> Self {
-        Self::without_rows(Ok(Deed::DropMacro { name: name.to_owned(), is_table }))
+        let (name, forms) = (name.to_owned(), Vec::new());
+        Self::without_rows(Ok(Deed::DropMacro(MacroDefinition { name, is_table, forms })))
     }
 
     pub(crate) fn drop_schema(name: &str) -> Self {
@@ -271,4 +272,24 @@ fn taken<const N: usize>(bytes: &mut &[u8]) -> SqlResult<[u8; N]> {
 
 fn usize_of(bytes: [u8; 8]) -> SqlResult<usize> {
     usize::try_from(u64::from_le_bytes(bytes)).map_err(malformed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Logs and manifests of before there were functions in schemas.
+    #[test]
+    fn macros_that_say_no_schema_are_in_the_usual_one() {
+        let old = r#"{"name":"a.b","is_table":true,"forms":[{"parameters":[],"body":"SELECT 1"}]}"#;
+        let read: MacroDefinition = serde_json::from_str(old).unwrap();
+        assert_eq!((&*read.name, &*read.bare_name()), ("\"a.b\"", "a.b"));
+        assert_eq!(serde_json::to_string(&read).unwrap(), old);
+        let own = MacroDefinition { name: "s.f".to_owned(), forms: Vec::new(), ..read };
+        let kept = serde_json::to_string(&Deed::DropMacro(own)).unwrap();
+        assert_eq!(kept, r#"{"DropMacro":{"schema":"s","name":"f","is_table":true}}"#);
+        let old = r#"{"DropMacro":{"name":"f","is_table":false}}"#;
+        let read: Deed = serde_json::from_str(old).unwrap();
+        assert_eq!(read.name(), "f");
+    }
 }

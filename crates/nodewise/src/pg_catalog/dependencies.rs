@@ -10,12 +10,12 @@ use storage::{IndexKind, Table};
 
 use super::attributes::default_of;
 use super::constraints::{by_name, parent_key, referred};
-use super::oids;
 use super::relations::{all, index_oid};
 use super::row_types::{composite, of_relations};
 use super::shared::number;
 use super::system_views::numbered_views;
 use super::types::is_own;
+use super::{made_functions, oids};
 use crate::Session;
 use crate::constraints::columns_named;
 use crate::pg_types::{array_of_made, made_type, wire_type};
@@ -83,6 +83,8 @@ pub(super) fn dependencies(session: &Session) -> SqlResult<RecordBatch> {
     of_types(session, &mut found);
     of_views(session, &tables, &mut found);
     of_sequences(session, &tables, &mut found);
+    let functions = made_functions::all(session).into_iter();
+    found.extend(functions.map(|it| (("pg_proc", it.oid, 0), schema_of(&it.full), NORMAL)));
     let mut view = ViewBuilder::new(&[
         ("classid", '#'),
         ("objid", '#'),

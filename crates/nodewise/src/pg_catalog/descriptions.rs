@@ -3,6 +3,7 @@
 use ::types::SqlResult;
 use arrow_array::RecordBatch;
 use stdx::sync::Arc;
+use storage::FUNCTION_COMMENT;
 
 use super::oids;
 use super::shared::number;
@@ -22,11 +23,17 @@ pub(super) struct Described {
 /// All comments.
 pub(super) fn described(session: &Session) -> Vec<Described> {
     let snapshot = session.snapshot();
+    let functions = super::made_functions::all(session);
     let all = snapshot.comments().into_iter();
     let found = all.filter_map(|([kind, name, part], text)| {
         let table = snapshot.get(&name);
         let view = snapshot.view(&name);
+        let function = || {
+            let key = [&kind, &name, &part];
+            functions.iter().find(|it| it.comment.as_ref().is_some_and(|it| it.each_ref() == key))
+        };
         let (object, class, place) = match kind.as_str() {
+            FUNCTION_COMMENT => (function()?.oid, "pg_proc", 0),
             "schema" => (oids::schema(&name), "pg_namespace", 0),
             "constraint" => (oids::named("constraint", table?.id, &part), "pg_constraint", 0),
             "index" => (oids::named("index", table?.id, &part), "pg_class", 0),

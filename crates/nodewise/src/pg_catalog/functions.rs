@@ -4,11 +4,11 @@
 
 use std::borrow::Cow;
 
-use ::types::SqlResult;
+use ::types::{SqlResult, names};
 use arrow_array::RecordBatch;
 use functions::Volatility;
 
-use super::shared::{none, number as cell, unquoted};
+use super::shared::{none, number as cell};
 use super::{made_functions, oids};
 use crate::Session;
 use crate::views::{Cell, ViewBuilder};
@@ -109,33 +109,69 @@ pub(super) fn functions(session: &Session) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
-/// The number of a function, if there is one of the name.
-pub(super) fn number(session: &Session, name: &str) -> Option<i64> {
-    let made = made_functions::all(session).into_iter().find(|it| it.name == name);
-    made.map(|it| it.oid).or_else(|| all().iter().find(|it| it.name == name).map(oid))
-}
-
-/// The number of a function by what calls it, perhaps with its arguments.
-pub(super) fn number_called(session: &Session, name: &str) -> Option<i64> {
-    let name = name.trim();
-    if name == "-" {
+/// The number of a function by what calls it, perhaps with the types of its parameters, which are not looked at of one that is
+/// built in.
+pub(super) fn number_called(session: &Session, text: &str) -> Option<i64> {
+    let text = text.trim();
+    if text == "-" {
         return Some(0);
     }
-    let name = name.strip_prefix("pg_catalog.").unwrap_or(name);
-    number(session, &unquoted(name.split('(').next().unwrap_or(name)))
+    let (name, types) = with_types(text);
+    let (schema, name) = binder::sequence_names::relation_in(name).ok()?;
+    if schema.as_deref().is_none_or(|it| it == names::CATALOG)
+        && let Some(known) = all().iter().find(|it| it.name == name)
+    {
+        return Some(oid(known));
+    }
+    made_functions::number_of(session, (schema.as_deref(), &name), types.as_deref())
 }
 
-/// The names of functions by their numbers.
-pub(super) fn names(session: &Session) -> Vec<(i64, String)> {
-    let made = made_functions::all(session).into_iter().map(|it| (it.oid, it.name));
+/// A name, and the types behind it in brackets.
+fn with_types(text: &str) -> (&str, Option<Vec<String>>) {
+    let (mut is_quoted, mut depth) = (false, 0_usize);
+    let (mut begin, mut types) = (None, Vec::new());
+    let mut end = text.len();
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '"' => is_quoted = !is_quoted,
+            _ if is_quoted => {}
+            '(' => {
+                depth += 1;
+                if begin.is_none() {
+                    (begin, end) = (Some(at + 1), at);
+                }
+            }
+            ')' | ',' => {
+                if let Some(from) = begin.filter(|_| depth == 1) {
+                    types.push(text[from..at].trim().to_owned());
+                    begin = Some(at + 1);
+                }
+                depth = if letter == ')' { depth.saturating_sub(1) } else { depth };
+            }
+            _ => {}
+        }
+    }
+    // Without parameters there is nothing in the brackets.
+    if let [only] = &types[..]
+        && only.is_empty()
+    {
+        types.clear();
+    }
+    (&text[..end], begin.map(|_| types))
+}
+
+/// The names of functions by their numbers; with the types of the parameters of those that users made.
+pub(super) fn names_of(session: &Session, with_types: bool) -> Vec<(i64, String)> {
+    let made = made_functions::names(session, with_types);
     all().iter().map(|it| (oid(it), it.name.to_string())).chain(made).collect()
 }
 
-/// The names that texts have for functions, with the schema of the system and without, by their numbers; `-` is none.
-pub(super) fn known_names(session: &Session) -> Vec<(i64, String)> {
-    let all = names(session).into_iter();
-    let all = all.flat_map(|(oid, name)| [(oid, format!("pg_catalog.{name}")), (oid, name)]);
-    all.chain([(0, "-".to_owned())]).collect()
+/// The names that texts have for functions, with their schemas and without, by their numbers; `-` is none.
+pub(super) fn known_names(session: &Session, with_types: bool) -> Vec<(i64, String)> {
+    let own = all().into_iter().map(|it| (oid(&it), it.name.to_string()));
+    let own = own.flat_map(|(oid, name)| [(oid, format!("pg_catalog.{name}")), (oid, name)]);
+    let made = made_functions::known_names(session, with_types);
+    own.chain(made).chain([(0, "-".to_owned())]).collect()
 }
 
 /// What functions give, by their numbers.

@@ -8,7 +8,9 @@ use binder::bind::changeable_columns;
 use super::owners::Shown;
 use super::shared::{none, schemas};
 use super::standard_types::{catalog, digits, radix, said};
-use super::{information_columns, information_constraints, information_types};
+use super::{
+    information_columns, information_constraints, information_routines, information_types,
+};
 use crate::Session;
 use crate::views::{Cell, ViewBuilder};
 
@@ -26,9 +28,11 @@ pub(super) fn rows_of(name: &str, session: &Session) -> Option<SqlResult<RecordB
         "element_types" => information_types::element_types(session),
         "enabled_roles" => super::roles::enabled_roles(session),
         "key_column_usage" => information_constraints::key_columns(session),
+        "parameters" => information_routines::parameters(session),
         "referential_constraints" => information_constraints::references(session),
         "role_column_grants" => super::roles::column_privileges(session, true),
         "role_table_grants" => super::roles::table_privileges(session, true),
+        "routines" => information_routines::routines(session),
         "schemata" => schemata(session),
         "sequences" => sequences(session),
         "table_constraints" => information_constraints::constraints(session),

@@ -16,6 +16,7 @@ mod indexes;
 mod information;
 mod information_columns;
 mod information_constraints;
+mod information_routines;
 mod information_types;
 mod locks;
 mod made_functions;
@@ -49,6 +50,18 @@ pub use system_views::names;
 pub const CATALOG: &str = names::CATALOG;
 /// The schema of the standard's.
 pub const INFORMATION: &str = names::INFORMATION;
+
+/// The number of a type as SQL says it.
+pub(crate) fn number_of_type(session: &Session, said: &str) -> Option<i64> {
+    types::number_of(session, said)
+}
+
+/// A type as SQL says it in the words of PostgreSQL.
+pub(crate) fn type_in_words(session: &Session, said: &str) -> String {
+    let number = types::number_of(session, said);
+    let known = types::all_names(session).into_iter().find(|it| Some(it.0) == number);
+    known.map_or_else(|| said.to_lowercase(), |it| it.2)
+}
 
 /// The rows of a view; `None` when there is no such view.
 pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<RecordBatch>> {

@@ -110,7 +110,9 @@ impl OfEverybody {
     fn has_number(self, session: &Session, number: i64) -> bool {
         match self {
             Self::Type => super::types::all_names(session).iter().any(|it| it.0 == number),
-            Self::Function => super::functions::names(session).iter().any(|it| it.0 == number),
+            Self::Function => {
+                super::functions::names_of(session, false).iter().any(|it| it.0 == number)
+            }
         }
     }
 

@@ -124,8 +124,11 @@ pub(crate) fn catalog_texts(
         "pg_get_indexdef columns" => indexes::column_definitions(session),
         "regclass" => plain(relations::names(session)),
         "regclass names" => plain(relations::all_names(session)),
-        "regproc" => plain(super::functions::names(session)),
-        "regproc names" => plain(super::functions::known_names(session)),
+        "regproc" => plain(super::functions::names_of(session, false)),
+        "regproc names" => plain(super::functions::known_names(session, false)),
+        "regprocedure" => plain(super::functions::names_of(session, true)),
+        "regprocedure names" => plain(super::functions::known_names(session, true)),
+        "pg_function_is_visible" => plain(super::made_functions::hidden(session)),
         "pg_sequence_last_value" => plain(relations::last_values(session)),
         "pg_table_size" => plain(relations::sizes(session)),
         "pg_get_function_result" => plain(super::functions::results(session)),
@@ -161,7 +164,7 @@ pub(crate) fn relation_number(session: &Session, kind: &str, name: &str) -> Opti
         let wanted = unquoted(name);
         return schemas(session).into_iter().find(|it| it.0 == wanted).map(|it| it.1);
     }
-    if kind == "regproc" {
+    if matches!(kind, "regproc" | "regprocedure") {
         return super::functions::number_called(session, name);
     }
     if kind == "regrole" {

@@ -76,7 +76,7 @@ pub(super) const EMPTY: &[(&str, &[(&str, char)])] = &[
 ];
 
 /// Views of `information_schema`.
-const INFORMATION_NAMES: [&str; 22] = [
+const INFORMATION_NAMES: [&str; 24] = [
     "applicable_roles",
     "attributes",
     "check_constraints",
@@ -89,9 +89,11 @@ const INFORMATION_NAMES: [&str; 22] = [
     "element_types",
     "enabled_roles",
     "key_column_usage",
+    "parameters",
     "referential_constraints",
     "role_column_grants",
     "role_table_grants",
+    "routines",
     "schemata",
     "sequences",
     "table_constraints",

@@ -3,8 +3,8 @@
 use binder::bind::{Asked, AskedColumns, AskedRelation};
 use binder::column_names::which_named;
 use binder::{
-    ColumnAlteration, Commented, Constraints, DomainChange, RuleChange, SequenceChange, Statement,
-    TableChange, TypeChange,
+    ColumnAlteration, Commented, Constraints, DomainChange, FunctionChange, RuleChange,
+    SequenceChange, Statement, TableChange, TypeChange,
 };
 use storage::{CatalogSnapshot, IndexKind};
 use types::{
@@ -39,6 +39,14 @@ impl Session {
             own.check_schema(schema, Privileges::USAGE)?;
         }
         asked.relations.iter().try_for_each(|it| own.check_relation(it))
+    }
+
+    /// Whether names may be looked for in a schema. Errors: 42501.
+    pub(crate) fn check_usage(&self, schema: &str) -> SqlResult<()> {
+        match self.role() == RoleId::BOOTSTRAP {
+            true => Ok(()),
+            false => self.authority().check_schema(schema, Privileges::USAGE),
+        }
     }
 
     /// Whether who runs a statement may, as far as no query of it tells. Errors: 42501.
@@ -82,8 +90,16 @@ impl Session {
             S::DropSchema { names, .. } => {
                 names.iter().try_for_each(|it| own.check_owner_of_schema(it))
             }
-            S::CreateMacro { .. } | S::AlterFunction { .. } | S::DropMacro { .. } => {
-                own.check_database(Privileges::CREATE, &self.client.database)
+            S::CreateMacro { definition, .. } => own.check_create(&definition.name),
+            S::AlterFunction { of, changes } => {
+                changes.iter().try_for_each(|it| match it {
+                    FunctionChange::Schema(to) => own.check_schema(to, Privileges::CREATE),
+                    _ => Ok(()),
+                })?;
+                own.check_create(&of.name)
+            }
+            S::DropMacro { macros, .. } => {
+                macros.iter().try_for_each(|it| own.check_create(&it.name))
             }
             S::Comment { of, .. } => self.check_comment(of, &own),
             S::Truncate { names, cascade, .. } => {
@@ -230,6 +246,7 @@ impl Session {
                 own.check_owner(&self.existing_name(name, true)?)
             }
             Commented::Schema(name) => own.check_owner_of_schema(name),
+            Commented::Function(of) => own.check_create(&of.name),
             Commented::Index(name) => self.check_index(&self.existing_index(name, true)?, own),
         }
     }

@@ -279,7 +279,12 @@ fn schemas_are_exported_and_what_is_temporary_is_not() {
              CREATE TABLE t (a INTEGER REFERENCES s.t); INSERT INTO s.t (a) VALUES (10), (20); \
              INSERT INTO t VALUES (2); CREATE INDEX t_a ON s.t (a); CREATE VIEW s.v AS SELECT t.a FROM s.t; \
              CREATE TABLE \"Odd one\".\"a.b\" (c INTEGER); CREATE TEMP TABLE hidden (a INTEGER); \
-             CREATE TEMP VIEW hidden_too AS SELECT 1 AS a; SET search_path = s",
+             CREATE TEMP VIEW hidden_too AS SELECT 1 AS a; SET search_path = s; CREATE TYPE mood AS ENUM ('sad'); \
+             CREATE FUNCTION most(m mood) RETURNS INTEGER LANGUAGE sql AS 'SELECT max(a) FROM t'; \
+             CREATE FUNCTION public.\"Of s\"(n INTEGER) RETURNS SETOF INTEGER LANGUAGE sql \
+                 AS 'SELECT a FROM t WHERE a > n'; \
+             CREATE MACRO less(x) AS x - 1; COMMENT ON FUNCTION most(mood) IS 'the most'; \
+             CREATE FUNCTION pg_temp.hidden() RETURNS INTEGER LANGUAGE sql RETURN 1",
         )
         .unwrap();
     first.execute(&scratch.sql("EXPORT DATABASE 'DIR'")).unwrap();
@@ -295,6 +300,14 @@ fn schemas_are_exported_and_what_is_temporary_is_not() {
     assert_eq!(state(&mut second, "INSERT INTO public.t VALUES (9)"), "23503");
     let temporary = "SELECT count(*) FROM pg_class WHERE relname LIKE 'hidden%'";
     assert_eq!(rows(&mut second, temporary), ["0"]);
+    // What bodies of functions name is found where a call looks for names.
+    second.execute("SET search_path = s").unwrap();
+    assert_eq!(rows(&mut second, "SELECT most('sad'), s.less(3)"), ["30|2"]);
+    assert_eq!(rows(&mut second, "SELECT * FROM public.\"Of s\"(20)"), ["30"]);
+    let functions = "SELECT p.oid::regprocedure::text, obj_description(p.oid, 'pg_proc') FROM pg_proc p \
+                     JOIN pg_namespace n ON n.oid = pronamespace WHERE nspname <> 'pg_catalog' ORDER BY 1";
+    let all = ["most(s.mood)|the most", "public.\"Of s\"(integer)|NULL"];
+    assert_eq!(rows(&mut second, functions), all);
 }
 
 /// Nested columns have several columns of a file each, beside others that have one.

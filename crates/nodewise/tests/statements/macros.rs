@@ -33,7 +33,14 @@ const MADE: &str = "CREATE TABLE t (a INTEGER); INSERT INTO t VALUES (1), (2); \
      CREATE FUNCTION from_here(x INTEGER, INTEGER DEFAULT 0) RETURNS BIGINT LANGUAGE sql STRICT \
          AS 'SELECT count(*) + $2 FROM t WHERE a >= x'; \
      CREATE FUNCTION from_here() RETURNS INTEGER LANGUAGE sql RETURN 7; \
-     CREATE FUNCTION \"It''s\"(n INTEGER) RETURNS TABLE (\"A\" TEXT) LANGUAGE sql AS 'SELECT ''it''''s '' || a FROM t WHERE a >= n'";
+     CREATE FUNCTION \"It''s\"(n INTEGER) RETURNS TABLE (\"A\" TEXT) LANGUAGE sql AS 'SELECT ''it''''s '' || a FROM t WHERE a >= n'; \
+     CREATE SCHEMA s; CREATE SCHEMA gone; CREATE FUNCTION s.from_here() RETURNS INTEGER LANGUAGE sql RETURN 8; \
+     CREATE FUNCTION gone.f() RETURNS INTEGER LANGUAGE sql RETURN 1; CREATE MACRO gone.m() AS 1; \
+     CREATE FUNCTION gone.moved(x INTEGER) RETURNS INTEGER LANGUAGE sql RETURN x + 1; \
+     COMMENT ON FUNCTION gone.moved(INTEGER) IS 'one more'; ALTER FUNCTION gone.moved(INTEGER) SET SCHEMA s; \
+     CREATE FUNCTION s.dropped() RETURNS INTEGER LANGUAGE sql RETURN 1; DROP FUNCTION s.dropped(); \
+     CREATE MACRO s.more(x) AS x - 1; DROP SCHEMA gone CASCADE; \
+     CREATE FUNCTION pg_temp.own() RETURNS INTEGER LANGUAGE sql RETURN 9";
 
 /// That they are there, and those that are not are not.
 fn check(database: &Arc<Database>) {
@@ -46,6 +53,61 @@ fn check(database: &Arc<Database>) {
     );
     assert_eq!(value(&mut session, "SELECT \"A\" FROM \"It''s\"(2)"), "it's 2");
     assert_eq!(session.execute("SELECT gone()").unwrap_err().state.0, "42883");
+    let in_schema = "SELECT s.from_here() * 100 + s.moved(1) * 10 + s.more(2)";
+    assert_eq!(value(&mut session, in_schema), "821");
+    let comment = "SELECT obj_description('s.moved(integer)'::regprocedure, 'pg_proc')";
+    assert_eq!(value(&mut session, comment), "one more");
+    let of_s = "SELECT count(*) FROM pg_proc WHERE pronamespace = 's'::regnamespace";
+    assert_eq!(value(&mut session, of_s), "2");
+    for (sql, state) in [
+        ("SELECT s.dropped()", "42883"),
+        ("SELECT gone.f()", "3F000"),
+        ("SELECT pg_temp.own()", "3F000"),
+        ("DROP SCHEMA s", "2BP01"),
+    ] {
+        assert_eq!(session.execute(sql).unwrap_err().state.0, state, "{sql}");
+    }
+}
+
+/// What is said of functions in schemas is what PostgreSQL says.
+#[test]
+fn errors_name_functions_with_their_schemas() {
+    let machine = SimulatedMachine::new(samples::by_name("laptop").unwrap(), 1);
+    let database = Database::open(machine, DatabaseOptions::default()).unwrap();
+    let mut session = database.session();
+    run(
+        &mut session,
+        "CREATE SCHEMA s; CREATE FUNCTION s.f(x INTEGER) RETURNS INTEGER LANGUAGE sql RETURN x; \
+         CREATE FUNCTION f(x INTEGER) RETURNS INTEGER LANGUAGE sql RETURN x",
+    );
+    for (sql, message) in [
+        ("SELECT s.f()", "function s.f() does not exist"),
+        ("SELECT s.f(1, 'x'::text)", "function s.f(integer, text) does not exist"),
+        ("SELECT * FROM s.g(true)", "function s.g(boolean) does not exist"),
+        ("SELECT f(1, 2)", "function f(integer, integer) does not exist"),
+        ("SELECT nosuch.f(1)", "schema \"nosuch\" does not exist"),
+        ("SELECT a.s.f(1)", "cross-database references are not implemented: a.s.f"),
+        ("DROP FUNCTION s.f(TEXT)", "function s.f(text) does not exist"),
+        (
+            "DROP FUNCTION nosuch(INT, VARCHAR(3))",
+            "function nosuch(integer, character varying) does not exist",
+        ),
+        ("DROP FUNCTION s.nosuch", "could not find a function named \"s.nosuch\""),
+        (
+            "ALTER FUNCTION s.f SET SCHEMA public",
+            "function f(integer) already exists in schema \"public\"",
+        ),
+        (
+            "DROP SCHEMA s",
+            "cannot drop schema s because other objects depend on it: function s.f(integer) depends on schema s",
+        ),
+        (
+            "CREATE FUNCTION s.f(x INT) RETURNS INT LANGUAGE sql RETURN 1",
+            "function \"f\" already exists with same argument types",
+        ),
+    ] {
+        assert_eq!(session.execute(sql).unwrap_err().message, message, "{sql}");
+    }
 }
 
 #[test]

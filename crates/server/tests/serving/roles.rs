@@ -676,8 +676,24 @@ fn schemas_and_sequences_have_rights() {
         "42P01",
         "what may not be looked through is not"
     );
+    setting.root(
+        "CREATE FUNCTION closed.f() RETURNS INTEGER LANGUAGE sql RETURN 1;
+        CREATE FUNCTION closed.listed() RETURNS SETOF INTEGER LANGUAGE sql AS 'SELECT 1'",
+    );
+    assert_eq!(state(&mut eve, "SELECT f()"), "42883");
+    for sql in ["SELECT closed.f()", "SELECT * FROM closed.listed()", "SELECT closed.nosuch(1)"] {
+        assert_eq!(denied(&mut eve, sql), "permission denied for schema closed", "{sql}");
+    }
     setting.root("GRANT USAGE ON SCHEMA closed TO eve");
-    done(&mut eve, "SELECT * FROM t; RESET search_path");
+    done(&mut eve, "SELECT * FROM t; SELECT f(), closed.f() FROM listed(); RESET search_path");
+    for sql in [
+        "CREATE FUNCTION closed.g() RETURNS INTEGER LANGUAGE sql RETURN 1",
+        "DROP FUNCTION closed.f()",
+        "ALTER FUNCTION closed.f() RENAME TO g",
+        "COMMENT ON FUNCTION closed.f() IS 'x'",
+    ] {
+        assert_eq!(denied(&mut eve, sql), "permission denied for schema closed", "{sql}");
+    }
     for sql in
         ["SELECT nextval('s')", "SELECT currval('s')", "SELECT setval('s', 5)", "SELECT * FROM s"]
     {

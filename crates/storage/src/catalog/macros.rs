@@ -1,9 +1,12 @@
 //! Macros, beside the relations that have other names.
 
 use stdx::sync::Arc;
-use types::MacroDefinition;
+use types::{MacroDefinition, names};
 
-use super::{Catalog, CatalogSnapshot, Relation, key};
+use super::{Catalog, CatalogSnapshot, Relation, comment_key};
+
+/// The kind of comments on functions ([`Catalog::put_comment`]): each is under the name of one, and the types of its parameters.
+pub const FUNCTION_COMMENT: &str = "function";
 
 /// What the keys of macros begin with; behind it stands the kind.
 const OF_MACROS: char = '\u{7}';
@@ -38,10 +41,34 @@ impl CatalogSnapshot {
         })
     }
 
-    /// The macro of a name and a kind.
+    /// Those of a schema.
+    pub fn macros_in(&self, schema: &str) -> impl Iterator<Item = &Arc<MacroDefinition>> {
+        self.macros().filter(move |it| names::schema_of(&it.name) == schema)
+    }
+
+    /// Whether what a key of the catalog names is a macro that goes with its session.
+    pub(super) fn is_temporary_macro(key: &str) -> Option<bool> {
+        let behind = key.strip_prefix(OF_MACROS)?;
+        Some(behind.get(1..).is_some_and(names::is_temporary))
+    }
+
+    /// Takes out all that are in a schema, with the comments on them.
+    pub(super) fn forget_macros(&mut self, schema: &str) {
+        let gone: Vec<_> = self.macros_in(schema).cloned().collect();
+        for it in gone {
+            self.relations().remove(&macro_key(&it.name, it.is_table));
+        }
+        for (of, _) in self.comments() {
+            if of[0] == FUNCTION_COMMENT && names::schema_of(&of[1]) == schema {
+                self.relations().remove(&comment_key([&of[0], &of[1], &of[2]]));
+            }
+        }
+    }
+
+    /// The macro of a name ([`names::joined`]) and a kind.
     pub fn macro_of(&self, name: &str, is_table: bool) -> Option<&Arc<MacroDefinition>> {
         match self.names.relations.get(&*macro_key(name, is_table))? {
-            Relation::Macro(it) if it.name == name => Some(it),
+            Relation::Macro(it) => Some(it),
             _ => None,
         }
     }
@@ -49,5 +76,37 @@ impl CatalogSnapshot {
 
 fn macro_key(name: &str, is_table: bool) -> Arc<str> {
     let kind = if is_table { 't' } else { 'f' };
-    key(&format!("{OF_MACROS}{kind}{name}"))
+    format!("{OF_MACROS}{kind}{name}").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn macros_are_of_their_schemas() {
+        let catalog = Catalog::new();
+        let make = |name: &str, is_table| {
+            let forms = Vec::new();
+            catalog.put_macro(MacroDefinition { name: name.to_owned(), is_table, forms });
+        };
+        catalog.put_schema("s");
+        [("f", false), ("s.f", false), ("s.f", true), ("s.F", false)]
+            .into_iter()
+            .for_each(|(name, is_table)| make(name, is_table));
+        let snapshot = catalog.snapshot();
+        let of = |schema| {
+            let all = snapshot.macros_in(schema);
+            all.map(|it| (it.name.clone(), it.is_table)).collect::<Vec<_>>()
+        };
+        assert_eq!(of("public"), [("f".to_owned(), false)]);
+        assert_eq!(of("s").len(), 3);
+        catalog.drop_macro("s.f", false);
+        assert!(catalog.snapshot().macro_of("s.f", false).is_none());
+        assert!(catalog.snapshot().macro_of("f", false).is_some());
+        catalog.forget("s");
+        assert_eq!(catalog.snapshot().macros().count(), 1);
+        assert_eq!(CatalogSnapshot::is_temporary_macro("\u{7}fpg_temp_3.f"), Some(true));
+        assert_eq!(CatalogSnapshot::is_temporary_macro("\u{7}ff"), Some(false));
+    }
 }
