@@ -53,12 +53,8 @@ pub(crate) fn column(column: &ast::ColumnDef) -> SqlResult<ColumnDefinition> {
     if numbering.is_some() {
         set_nullable(false)?;
         if default.is_some() {
-            let what = if serial.is_some() {
-                "multiple default values"
-            } else {
-                "both default and identity"
-            };
-            return Err(refused(&format!("{what} specified")));
+            let both = serial.map_or("both default and identity", |_| "multiple default values");
+            return Err(refused(&format!("{both} specified")));
         }
     }
     if generated.is_some() && (default.is_some() || numbering.is_some()) {

@@ -1,19 +1,20 @@
 //! COPY between a file, or the client, and a table or a query.
 
 use sqlparser::ast::{self, CopySource, CopyTarget, SetExpr};
+use sqlparser::tokenizer::TokenWithSpan;
 use types::SqlResult;
 
 use crate::copy_options::CopyWords;
 use crate::fragments::read;
-use crate::parse::condition_of;
 use crate::parsed_query::ParsedQuery;
 use crate::statement::{CopyPlace, Statement};
 use crate::syntax::{ident, name, unsupported};
 
-/// The statement that a COPY is.
+/// The statement that a COPY is. `read_condition`: the tokens of its condition as SQL.
 pub(crate) fn copy(
     statement: ast::Statement,
     CopyWords { options, is_client, condition }: CopyWords,
+    read_condition: impl FnOnce(Vec<TokenWithSpan>) -> SqlResult<String>,
 ) -> SqlResult<Statement> {
     let ast::Statement::Copy { source, to, target, .. } = statement else {
         return Err(unsupported("a statement that is no COPY"));
@@ -38,7 +39,7 @@ pub(crate) fn copy(
     match source {
         CopySource::Table { table_name, columns } => {
             let (table, columns) = (name(&table_name), columns.iter().map(ident).collect());
-            let condition = condition.map(condition_of).transpose()?;
+            let condition = condition.map(read_condition).transpose()?;
             Ok(Statement::CopyFrom { table, columns, place, options, condition })
         }
         CopySource::Query(_) => Err(unsupported("COPY (query) FROM")),

@@ -249,7 +249,6 @@ fn array_word(word: &str) -> Option<DataType> {
     match word {
         "numeric" => Some(DataType::Numeric),
         "varchar" => Some(DataType::VARCHAR),
-        "bpchar" => Some(DataType::Bpchar),
         _ => None,
     }
 }
@@ -259,6 +258,7 @@ fn array_word(word: &str) -> Option<DataType> {
 fn catalog_word(word: &str, is_name: bool, is_bare: bool) -> Option<DataType> {
     Some(match word {
         "oid" => DataType::Whole(Whole::Oid),
+        "bpchar" => DataType::Bpchar,
         "xid" | "regnamespace" | "regproc" => DataType::BigInt,
         "name" if is_name => DataType::Name,
         "char" if is_name => DataType::Letter,

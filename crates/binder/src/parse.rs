@@ -384,7 +384,7 @@ fn parse_tokens(
             recursion_words::expanded(&mut statements)?;
         }
         let one = |it| match it {
-            it @ ast::Statement::Copy { .. } => copy::copy(it, copy_options.clone()),
+            it @ ast::Statement::Copy { .. } => copy::copy(it, copy_options.clone(), condition_of),
             it => statement(it),
         };
         statements.into_iter().map(one).collect::<SqlResult<_>>()?

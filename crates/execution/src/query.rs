@@ -9,8 +9,8 @@ use stdx::sync::Arc;
 use types::{SqlError, SqlResult};
 
 use crate::driver::{Done, PipelineQueue, PipelineStream, run_together};
+use crate::expression::is_of_rows;
 use crate::lower::few_constants;
-use crate::states::is_of_rows;
 use crate::{Kept, PipelineReport, QueryContext, Rows, State};
 
 /// A finished query.

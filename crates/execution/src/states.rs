@@ -6,7 +6,7 @@ use scheduler::CancelToken;
 use stdx::sync::Arc;
 use types::{SqlError, SqlResult, SqlState, Value, Zone};
 
-use crate::expression::Outside;
+use crate::expression::{Outside, is_of_rows};
 use crate::join::BuildSide;
 use crate::{Rows, State};
 
@@ -100,12 +100,4 @@ impl States<'_> {
             .with_hint("add LIMIT 1, an aggregate, or a condition that leaves one row")),
         }
     }
-}
-
-/// Whether an error is one of the values of rows, which only those who ask for the rows have; others end the statement.
-pub(crate) fn is_of_rows(error: &SqlError) -> bool {
-    const CARDINALITY: &str = "21";
-    const DATA: &str = "22";
-    const INTEGRITY: &str = "23";
-    [CARDINALITY, DATA, INTEGRITY].iter().any(|it| error.state.0.starts_with(it))
 }

@@ -10,8 +10,6 @@ use stdx::sync::Arc;
 use storage::lists::{outer, outer_field};
 use types::{DataType, SqlError, SqlResult};
 
-use crate::Described;
-
 /// The answer of one statement.
 #[derive(Clone, Debug)]
 pub struct Answer {
@@ -130,6 +128,24 @@ pub fn listed(
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     RecordBatch::try_new_with_options(schema.clone(), columns, &options)
         .map_err(|it| SqlError::internal(format!("lists do not fit: {it}")))
+}
+
+/// The rows that a statement gives.
+#[derive(Clone, Debug)]
+pub struct Described {
+    /// Their names and types in Arrow.
+    pub schema: SchemaRef,
+    /// Their types in SQL.
+    pub types: Vec<DataType>,
+    /// The columns of tables and views that they are, by their places; empty of rows that no query gives.
+    pub origins: Vec<Option<ColumnOrigin>>,
+}
+
+impl Described {
+    /// The columns in Arrow with lists in the place of the texts of arrays.
+    pub fn with_lists(&self) -> SchemaRef {
+        listed_schema(&self.schema, &self.types)
+    }
 }
 
 /// An answer of one column of text.

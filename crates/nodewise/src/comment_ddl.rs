@@ -9,7 +9,7 @@ use types::{SqlError, SqlResult, SqlState, names};
 
 use crate::answer::done;
 use crate::durability::Operation;
-use crate::macro_names::comment_of;
+use crate::macro_comments::comment_of;
 use crate::search_path::no_schema;
 use crate::{Answer, CancelToken, Session};
 

@@ -64,6 +64,7 @@ mod key_locks;
 mod like;
 mod loading;
 mod locks;
+mod macro_comments;
 mod macro_ddl;
 mod macro_names;
 pub mod made_files;
@@ -152,7 +153,7 @@ mod view_ddl;
 mod views;
 mod writing;
 
-pub use answer::{Answer, QueryProfile, listed};
+pub use answer::{Answer, Described, QueryProfile, listed};
 pub use channels::Notification;
 pub use client_settings::POSTGRES_VERSION;
 pub use copy::{
@@ -168,7 +169,7 @@ pub use metrics::{Metric, MetricKind, MetricValue, Sample};
 pub use notice::Notice;
 pub use opened::Cursor;
 pub use plan::ColumnOrigin;
-pub use prepared::{Described, Prepared};
+pub use prepared::Prepared;
 pub use progress::{NoProgress, Progress};
 pub use roles::VerifierMaker;
 pub use scheduler::{CancelToken, StealingScope, WORKERS_MAX};

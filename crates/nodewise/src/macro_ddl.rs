@@ -6,7 +6,7 @@ use types::{DataType, MacroDefinition, MacroForm, SqlError, SqlResult, SqlState,
 use crate::answer::done;
 use crate::copy::type_sql;
 use crate::durability::Operation;
-use crate::macro_names::{comment_of, parts};
+use crate::macro_comments::{comment_of, parts};
 use crate::{Answer, CancelToken, Session};
 
 /// A macro that is there already.

@@ -5,9 +5,10 @@
 
 use binder::SaidMacro;
 use stdx::sync::Arc;
-use storage::{CatalogSnapshot, FUNCTION_COMMENT};
+use storage::CatalogSnapshot;
 use types::{MacroDefinition, MacroForm, SqlError, SqlFunction, SqlResult, SqlState, names};
 
+use crate::macro_comments::{comment_of, parts};
 use crate::notice::Notice;
 use crate::resolution::OWN_TEMPORARY;
 use crate::search_path::{SearchPath, no_schema};
@@ -52,7 +53,11 @@ impl Session {
         };
         let missing = |error: SqlError| match if_exists {
             true => {
-                self.notice(Notice::told("00000", format!("{}, skipping", error.message)));
+                let told = match error.state {
+                    SqlState::UNDEFINED_SCHEMA => error.message,
+                    _ => self.missing_in_words(said),
+                };
+                self.notice(Notice::told("00000", format!("{told}, skipping")));
                 Ok(None)
             }
             false => Err(error),
@@ -105,15 +110,23 @@ impl Session {
         some.len() == others.len() && some.iter().zip(others).all(is_same)
     }
 
+    /// That a macro or function is not there.
+    fn missing_in_words(&self, said: &SaidMacro) -> String {
+        match said.is_function || said.types.is_some() {
+            true => {
+                let types = self.types_in_words(said.types.as_deref().unwrap_or_default());
+                format!("function {}({types}) does not exist", said.name)
+            }
+            false => format!("macro \"{}\" does not exist", said.name),
+        }
+    }
+
     /// The error where there is none.
     pub(crate) fn no_macro(&self, said: &SaidMacro) -> SqlError {
         let name = &said.name;
         let message = match &said.types {
-            Some(types) => {
-                format!("function {name}({}) does not exist", self.types_in_words(types))
-            }
             None if said.is_function => format!("could not find a function named \"{name}\""),
-            None => format!("macro \"{name}\" does not exist"),
+            _ => self.missing_in_words(said),
         };
         SqlError::new(SqlState::UNDEFINED_FUNCTION, message)
     }
@@ -204,15 +217,4 @@ impl Session {
 /// Whether a name alone means several functions.
 fn is_ambiguous(known: &MacroDefinition, said: &SaidMacro) -> bool {
     said.types.is_none() && known.is_function() && known.forms.len() > 1
-}
-
-/// What a comment is kept under, in parts.
-pub(crate) fn parts(key: &[String; 3]) -> [&str; 3] {
-    [&key[0], &key[1], &key[2]]
-}
-
-/// What the comment on a form of a function is kept under.
-pub(crate) fn comment_of(name: &str, form: &MacroForm) -> Option<[String; 3]> {
-    let types = form.function.as_ref()?.types.join(", ");
-    Some([FUNCTION_COMMENT.to_owned(), name.to_owned(), types])
 }

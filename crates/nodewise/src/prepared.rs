@@ -4,12 +4,12 @@ use arrow_schema::SchemaRef;
 use binder::bind::{Asked, ParameterTypes};
 use binder::{Statement, TransactionStatement};
 use optimizer::Options;
-use plan::{ColumnOrigin, OutputColumn, Plan};
+use plan::{OutputColumn, Plan};
 use stdx::stack::Deep;
 use stdx::sync::{Arc, Mutex, OnceLock};
 use types::{DataType, Styles, TableId, Value};
 
-use crate::answer::listed_schema;
+use crate::answer::Described;
 use crate::basis::Basis;
 use crate::planned_change::PlannedChange;
 
@@ -140,24 +140,6 @@ impl Prepared {
     /// Whether it ends a transaction, and is thus allowed in one that failed.
     pub fn ends_transaction(&self) -> bool {
         self.0.statement.as_ref().is_some_and(ends_transaction)
-    }
-}
-
-/// The rows that a statement gives.
-#[derive(Clone, Debug)]
-pub struct Described {
-    /// Their names and types in Arrow.
-    pub schema: SchemaRef,
-    /// Their types in SQL.
-    pub types: Vec<DataType>,
-    /// The columns of tables and views that they are, by their places; empty of rows that no query gives.
-    pub origins: Vec<Option<ColumnOrigin>>,
-}
-
-impl Described {
-    /// The columns in Arrow with lists in the place of the texts of arrays.
-    pub fn with_lists(&self) -> SchemaRef {
-        listed_schema(&self.schema, &self.types)
     }
 }
 

@@ -22,13 +22,13 @@ use crate::execute::is_roomier;
 use crate::parameter::{convert, given};
 use crate::planned_change::PlannedChange;
 use crate::planning::{plan_change, plan_query};
-use crate::prepared::{Described, Generic, GenericPlan, Inner};
+use crate::prepared::{Generic, GenericPlan, Inner};
 use crate::query::Finished;
 use crate::result::schema_of;
 use crate::row_changes::Extent;
 use crate::starting::Begun;
 use crate::statement_catalog::{StatementCatalog, tables_of};
-use crate::{Answer, CancelToken, Prepared, Session};
+use crate::{Answer, CancelToken, Described, Prepared, Session};
 
 /// What a prepared statement is made of.
 struct Source {

@@ -72,22 +72,8 @@ impl Session {
             Statement::Truncate { names, cascade, restart } => {
                 self.truncate(&names, (cascade, restart), &cancel)
             }
-            Statement::CopyFrom {
-                table,
-                columns,
-                place: CopyPlace::File(path),
-                options,
-                condition,
-            } => {
-                let filled = (&columns[..], condition.as_deref());
-                self.copy_from(&table, filled, (&path, &options), &cancel)
-            }
-            Statement::CopyTo { query, of, place: CopyPlace::File(path), options } => {
-                let query = self.copied_rows(query, of)?;
-                self.copy_to(&query, &path, &options, &cancel)
-            }
-            Statement::CopyFrom { .. } | Statement::CopyTo { .. } => {
-                Err(SqlError::unsupported("COPY between a client and another statement"))
+            it @ (Statement::CopyFrom { .. } | Statement::CopyTo { .. }) => {
+                self.run_copy(it, &cancel)
             }
             it @ (Statement::Set { .. }
             | Statement::SetVariable { .. }
@@ -108,6 +94,27 @@ impl Session {
             | Statement::Kill { .. }
             | Statement::AlterQuery { .. }) => self.operate(it, &cancel),
             other => self.run_definition(other, &cancel),
+        }
+    }
+
+    /// COPY between a table and a file.
+    fn run_copy(&mut self, statement: Statement, cancel: &CancelToken) -> SqlResult<Answer> {
+        match statement {
+            Statement::CopyFrom {
+                table,
+                columns,
+                place: CopyPlace::File(path),
+                options,
+                condition,
+            } => {
+                let filled = (&columns[..], condition.as_deref());
+                self.copy_from(&table, filled, (&path, &options), cancel)
+            }
+            Statement::CopyTo { query, of, place: CopyPlace::File(path), options } => {
+                let query = self.copied_rows(query, of)?;
+                self.copy_to(&query, &path, &options, cancel)
+            }
+            _ => Err(SqlError::unsupported("COPY between a client and another statement")),
         }
     }
 

@@ -14,7 +14,7 @@ use nodewise::{DataType, SqlError, SqlResult, SqlState, Value};
 use stdx::sync::Arc;
 use types::{Charset, Zone, numeric};
 
-use crate::parameters::value;
+use crate::parameter_values::value;
 use crate::replies::Format;
 use crate::rows::BINARY_HEAD;
 

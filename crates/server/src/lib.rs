@@ -5,7 +5,7 @@
 //! is slow, holds no thread, and no statement waits for a socket ([docs/design/11-server.md]).
 //!
 //! Reading order: `options`, `serve` (who comes in), `connection` (the life of one), `startup`, `authentication`, `requests`
-//! and `replies` (the messages), `backend` (what messages do), `extended`, `portal`, `copying`, `rows`, `encoding`, `values`, `parameters`, `compound_parameters`, `binary_rows`;
+//! and `replies` (the messages), `backend` (what messages do), `extended`, `portal`, `copying`, `rows`, `encoding`, `values`, `parameters`, `compound_parameters`, `parameter_values`, `binary_rows`;
 //! `http` (the page and the metrics); `flight` (Flight SQL); `traces` (OpenTelemetry).
 //!
 //! - Invariant: the only crate that knows an async runtime and protocols.
@@ -29,6 +29,7 @@ mod gate;
 mod http;
 mod numeric_values;
 mod options;
+mod parameter_values;
 mod parameters;
 mod portal;
 mod registry;

@@ -7,46 +7,21 @@ use types::numeric::time_tz::TimeTz;
 use types::{Charset, Network, Zone, numeric};
 
 use crate::binary_values::JSONB_VERSION;
-use crate::compound_parameters;
-use crate::declared::declared;
 use crate::numeric_values::{read_any_numeric, read_numeric};
 use crate::replies::Format;
 use crate::requests::violation;
 use nodewise::pg_types::{
     BIT, BOOL, BYTEA, CIDR, DATE, FLOAT4, FLOAT8, INET, INT2, INT4, INT8, INTERVAL, JSONB, NUMERIC,
-    OID, TIME, TIMESTAMP, TIMESTAMPTZ, TIMETZ, UUID, VARBIT, wire_type,
+    OID, TIME, TIMESTAMP, TIMESTAMPTZ, TIMETZ, UUID, VARBIT,
 };
 
 /// Days and microseconds from 1970 to 2000.
 const EPOCH_DAYS: i32 = 10_957;
 const EPOCH_MICROS: i64 = 946_684_800_000_000;
 
-/// The value of a parameter, whose type is known to the client by a number, and to us where the statement or the client has
-/// told it; texts are read in a session of a time zone and its styles.
-pub fn value(
-    bytes: &[u8],
-    format: Format,
-    (oid, data_type): (u32, Option<DataType>),
-    zone: &Zone,
-    charset: Charset,
-) -> SqlResult<Value> {
-    match format {
-        Format::Text => text(&charset.decode(bytes)?, data_type, zone),
-        Format::Binary => {
-            let of = data_type.unwrap_or(DataType::Text);
-            if let Some(it) = compound_parameters::written(bytes, of, charset)? {
-                return Ok(it);
-            }
-            // A domain is sent as what it is made of.
-            let oid = if declared(oid).is_none() { wire_type(of).oid } else { oid };
-            binary(bytes, oid, charset)
-        }
-    }
-}
-
 /// A text is a value of the type that the parameter has; numbers stand as they are written, so that none is rounded that is
 /// only compared.
-fn text(text: &str, data_type: Option<DataType>, zone: &Zone) -> SqlResult<Value> {
+pub fn text(text: &str, data_type: Option<DataType>, zone: &Zone) -> SqlResult<Value> {
     match data_type {
         Some(DataType::Decimal { .. }) => match numeric::parse_literal(text.trim()) {
             Ok((value @ (Value::Integer(_) | Value::Decimal { .. }), _)) => Ok(value),
@@ -192,35 +167,6 @@ pub fn format_of(codes: &[i16], count: usize, index: usize) -> SqlResult<Format>
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn values_are_read_in_both_formats() {
-        let price = Some(DataType::Decimal { precision: 5, scale: 2 });
-        let zone = Zone::utc();
-        let text = |text: &str, of| {
-            value(text.as_bytes(), Format::Text, (0, of), &zone, Charset::UTF8).unwrap()
-        };
-        assert_eq!(text("1.005", price), Value::Decimal { unscaled: 1005, scale: 3 });
-        assert_eq!(text("7", Some(DataType::BigInt)), Value::Integer(7));
-        assert_eq!(text("t", Some(DataType::Boolean)), Value::Boolean(true));
-        assert_eq!(text("x", None), Value::Text("x".into()));
-        let binary =
-            |bytes: &[u8], oid| value(bytes, Format::Binary, (oid, None), &zone, Charset::UTF8);
-        assert_eq!(binary(&[0, 7], INT2).unwrap(), Value::Integer(7));
-        assert_eq!(binary(&[0, 0, 0, 0], DATE).unwrap(), Value::Date(EPOCH_DAYS));
-        assert_eq!(binary(&[0x7f, 0xff, 0xff, 0xff], DATE).unwrap(), Value::Date(i32::MAX));
-        assert_eq!(binary(b"x", 25).unwrap(), Value::Text("x".into()));
-        for (bytes, oid, state) in [
-            (&[0u8, 7][..], INT4, "22P03"),
-            (&[0x7f, 0xff, 0xff, 0xfe], DATE, "22008"),
-            (&[0xff], 25, "22021"),
-            (b"a\0b", 25, "22021"),
-        ] {
-            assert_eq!(binary(bytes, oid).unwrap_err().state.0, state);
-        }
-        let wrong = value(b"1x", Format::Text, (0, Some(DataType::Integer)), &zone, Charset::UTF8);
-        assert_eq!(wrong.unwrap_err().state, SqlState::INVALID_TEXT);
-    }
 
     #[test]
     fn formats_are_for_all_or_for_each() {

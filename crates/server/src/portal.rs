@@ -2,7 +2,8 @@
 
 use nodewise::{Described, Prepared, SqlError, SqlResult, SqlState, Value};
 
-use crate::parameters::{format_of, value};
+use crate::parameter_values::value;
+use crate::parameters::format_of;
 use crate::replies::Format;
 use crate::requests::{Bind, violation};
 use crate::rows::Rows;

@@ -20,7 +20,9 @@ use types::{
 use crate::id_map::IdMap;
 use crate::{Sequence, Table};
 use changing::{Changing, HasVersion};
-pub use macros::FUNCTION_COMMENT;
+
+/// The kind of comments on functions ([`Catalog::put_comment`]): each is under the name of one, and the types of its parameters.
+pub const FUNCTION_COMMENT: &str = "function";
 
 /// The tables of a database. Readers take a snapshot; a table that they hold lives on after it was dropped.
 #[derive(Debug, Default)]

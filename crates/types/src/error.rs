@@ -4,8 +4,6 @@ use std::fmt;
 
 use stdx::memory::OutOfMemory;
 
-use crate::interned::Interned;
-
 /// A five-character Postgres SQLSTATE.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SqlState(pub &'static str);
@@ -113,12 +111,6 @@ impl SqlState {
     pub const PROGRAM_LIMIT_EXCEEDED: Self = Self("54000");
     /// A bug in Nodewise.
     pub const INTERNAL: Self = Self("XX000");
-
-    /// A state that a user says. Errors: 54000 for more of them than there is room for.
-    pub fn kept(code: &str) -> SqlResult<Self> {
-        static SAID: Interned<Box<str>> = Interned::new();
-        SAID.keep(code.into(), size_of::<Box<str>>() + code.len()).map(|it| Self(it))
-    }
 
     /// Whether a value is to blame, and not the statement: class 22.
     pub fn is_data_exception(self) -> bool {

@@ -23,6 +23,7 @@ pub mod network;
 pub mod numeric;
 pub mod rights;
 pub mod role;
+mod said_states;
 pub mod sequence;
 pub mod shared;
 pub mod structs;

@@ -75,6 +75,7 @@ mod number_ranges;
 mod order;
 mod ordered_set;
 mod origins;
+mod parameter_domains;
 mod parameter_types;
 mod pivot;
 mod quantified_test;

@@ -2,12 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use plan::{Expr, ExprKind};
-use sqlparser::ast;
 use stdx::sync::Arc;
-use types::{DataType, SqlResult};
-
-use super::Binder;
+use types::DataType;
 
 /// The types of the parameters of a statement.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -46,31 +42,9 @@ impl ParameterTypes {
         self.types.iter_mut().zip(found.types).for_each(|(known, found)| *known = known.or(found));
     }
 
-    fn put_domain(&mut self, number: usize, domain: &str) {
+    pub(super) fn put_domain(&mut self, number: usize, domain: &str) {
         if self.get(number).is_none() {
             self.domains.entry(number).or_insert_with(|| domain.into());
-        }
-    }
-}
-
-impl Binder<'_> {
-    /// Notes that a value becomes one of a domain, if it is a parameter of which nothing is known yet.
-    pub(super) fn note_domain(&mut self, value: &Expr, domain: Option<&str>) {
-        if let (ExprKind::Parameter(number), Some(domain)) = (&value.kind, domain) {
-            self.parameters.put_domain(*number, domain);
-        }
-    }
-
-    /// The same of a value that is not bound yet.
-    pub(super) fn note_domain_of(&mut self, value: &ast::Expr, domain: &str) -> SqlResult<()> {
-        match value {
-            ast::Expr::Nested(inner) => self.note_domain_of(inner, domain),
-            ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Placeholder(id), .. }) => {
-                let number = crate::parameters::number(id)?;
-                self.parameters.put_domain(number, domain);
-                Ok(())
-            }
-            _ => Ok(()),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The pipelines of a plan in the order in which they run, some of them together.
 
-use plan::{Pipeline, PipelineId, Plan, Source as PlanSource};
+use plan::{Operator, Pipeline, PipelineId, Plan, Source as PlanSource};
 use types::{SqlError, SqlResult};
 
 use super::ready::ReadyPipeline;
@@ -76,15 +76,20 @@ impl<'a> PipelineQueue<'a> {
     }
 
     /// Whether only expressions ask, perhaps, for what a pipeline would have left: for the value that comes of it, of a subquery.
-    /// So it is where nobody reads it at all.
+    /// One that marks rows of a table is asked for by who reads these.
     pub fn is_asked_for_as_value(&self, index: usize) -> bool {
         let count = self.readers.len();
         let mut as_value = vec![false; count];
         for index in (index..count.saturating_sub(1)).rev() {
-            let id = PipelineId(index as u32);
-            as_value[index] = self.readers[index].iter().all(|reader| {
+            let (id, pipeline) = (PipelineId(index as u32), &self.plan.pipelines[index]);
+            let marks = |it: &Operator| matches!(it, Operator::Join(it) if it.track_matches);
+            let is_read = !self.readers[index].is_empty();
+            let is_guarded = |reader: &usize| {
                 as_value[*reader] || !self.plan.pipelines[*reader].rows_read().contains(&id)
-            });
+            };
+            as_value[index] = is_read
+                && !pipeline.operators.iter().any(marks)
+                && self.readers[index].iter().all(is_guarded);
         }
         as_value[index]
     }

@@ -5,13 +5,12 @@ use types::{DataType, SqlError, SqlResult, Value};
 
 use super::entries::Coded;
 use super::node::Node;
-use super::outside::Outside;
+use super::outside::{Outside, is_of_rows};
 use super::{
     arithmetic, by_value, case, cast, codes, compare, constant_array, date, function, length, like,
     list, logic, text, try_cast,
 };
 use crate::Layout;
-use crate::states::is_of_rows;
 
 /// What an expression is compiled against.
 pub(super) struct Compiler<'a> {

@@ -61,6 +61,7 @@ pub(crate) use vectors::vector_of;
 
 pub(crate) use formula::{Formula, FormulaKind};
 pub(crate) use node::null_vector;
+pub(crate) use outside::is_of_rows;
 pub use outside::{NoOutside, Outside};
 pub use rows::{constant_rows, evaluate_row};
 

@@ -37,3 +37,11 @@ impl Outside for NoOutside {
         Zone::utc()
     }
 }
+
+/// Whether an error is one of the values of rows, which only those who ask for the rows have; others end the statement.
+pub(crate) fn is_of_rows(error: &SqlError) -> bool {
+    const CARDINALITY: &str = "21";
+    const DATA: &str = "22";
+    const INTEGRITY: &str = "23";
+    [CARDINALITY, DATA, INTEGRITY].iter().any(|it| error.state.0.starts_with(it))
+}

@@ -114,6 +114,7 @@ impl Session {
         self.begin_writing()?;
         let table = self.existing(&self.existing_name(table, false)?)?;
         self.authority().check((ObjectKind::Relation, &table.name), Privileges::INSERT)?;
+        self.authority().check_copy_condition(&table.name, condition.as_deref())?;
         let targets = targets(&table, columns)?;
         let said = options.iter().find(|it| it.0 == "format").map(|it| it.1.to_lowercase());
         let (is_csv, is_binary) = match said.as_deref() {

@@ -10,7 +10,7 @@ use super::types::TYPES;
 use crate::pg_types::{element_of, wire_type};
 use crate::search_path::SearchPath;
 use crate::views::{Cell, ViewBuilder};
-use crate::{Session, macro_names};
+use crate::{Session, macro_comments};
 
 /// The number of the language SQL.
 const SQL: i64 = 14;
@@ -160,7 +160,7 @@ fn made(
         gives_rows: definition.is_table,
         is_strict: function.is_strict,
         body: form.body.clone(),
-        comment: macro_names::comment_of(&definition.name, form),
+        comment: macro_comments::comment_of(&definition.name, form),
     }
 }
 

@@ -500,20 +500,29 @@ pub(super) fn sizes(session: &Session) -> Vec<(i64, String)> {
     all(session).iter().map(size).collect()
 }
 
+/// The types of all columns, those of types of rows among them, and what domains are made of.
+fn types_of_columns(session: &Session) -> Vec<DataType> {
+    let snapshot = session.snapshot();
+    let of_tables = all(session).into_iter().flat_map(|it| it.schema()).map(|it| it.data_type);
+    let mut types: Vec<DataType> = of_tables.collect();
+    types.extend(snapshot.views().iter().flat_map(|it| it.columns.iter().map(|it| it.1)));
+    for made in snapshot.user_types() {
+        match made.data_type {
+            DataType::Struct(of) => types.extend(of.fields().iter().map(|it| it.data_type)),
+            other => types.push(other),
+        }
+    }
+    types
+}
+
 /// Types as `format_type` writes them: by number, and by number and modifier of the columns that there are.
 pub(super) fn type_names(session: &Session) -> Vec<(i64, Option<i64>, String)> {
     let mut names = Vec::new();
-    let views = session.snapshot().views();
-    let of_views = views.iter().flat_map(|it| it.columns.iter().map(|it| it.1));
-    let of_tables = all(session).into_iter().flat_map(|it| it.schema());
-    for data_type in of_tables.map(|it| it.data_type).chain(of_views) {
-        {
-            let wire = wire_type(data_type);
-            let name = type_name(data_type);
-            let entry = (i64::from(wire.oid), Some(i64::from(wire.modifier)), name);
-            if wire.modifier >= 0 && !names.contains(&entry) {
-                names.push(entry);
-            }
+    for data_type in types_of_columns(session) {
+        let wire = wire_type(data_type);
+        let entry = (i64::from(wire.oid), Some(i64::from(wire.modifier)), type_name(data_type));
+        if wire.modifier >= 0 && !names.contains(&entry) {
+            names.push(entry);
         }
     }
     for data_type in [

@@ -8,7 +8,6 @@ use ::types::{DataType, UserType, names};
 use storage::CatalogSnapshot;
 
 use super::oids;
-use super::types::is_own;
 use crate::pg_types::{array_of_made, made_type};
 
 /// A type of rows that has a name.
@@ -50,4 +49,9 @@ pub(super) fn of_relations(snapshot: &CatalogSnapshot) -> Vec<RowType> {
         RowType { name, oid, array, relation: oids::table(id) }
     };
     tables.chain(views).map(of).collect()
+}
+
+/// Whether a type that users made is one of its own, of labels or of rows, and no other name of a type.
+pub(super) fn is_own(it: &UserType) -> bool {
+    it.domain.is_none() && it.data_type.made_name() == Some(&*it.name)
 }

@@ -5,6 +5,7 @@ use arrow_array::RecordBatch;
 use storage::CatalogSnapshot;
 
 use super::owners::Shown;
+use super::row_types::is_own;
 use super::shared::{none, number, ways};
 use super::{oids, row_types};
 use crate::Session;
@@ -239,11 +240,6 @@ pub(super) fn types(session: &Session) -> SqlResult<RecordBatch> {
         array_of_made_type(&mut view, (&it.name, owner), (it.oid, it.array));
     }
     view.finish()
-}
-
-/// Whether a type that users made is one of its own, of labels or of rows, and no other name of a type.
-pub(super) fn is_own(it: &UserType) -> bool {
-    it.domain.is_none() && it.data_type.made_name() == Some(&*it.name)
 }
 
 /// A domain; most of it is what its type is.

@@ -102,24 +102,27 @@ impl Session {
                 macros.iter().try_for_each(|it| own.check_create(&it.name))
             }
             S::Comment { of, .. } => self.check_comment(of, &own),
-            S::Truncate { names, cascade, .. } => {
-                for name in names {
-                    own.check((kind_of(&own.snapshot, name), name), Privileges::TRUNCATE)?;
-                }
-                // What cannot be emptied is told by who does it.
-                let all = self.with_referring(names, *cascade).unwrap_or_default();
-                all.iter().try_for_each(|it| {
-                    own.check((ObjectKind::Relation, &it.name), Privileges::TRUNCATE)
-                })
-            }
+            S::Truncate { names, cascade, .. } => self.check_truncate(names, *cascade, &own),
             S::LockTables { names, mode, .. } => {
                 names.iter().try_for_each(|it| own.check_lock(it, *mode))
             }
             S::CopyFrom { table, columns, condition, .. } => {
-                own.check_copy(table, columns, condition.as_deref())
+                own.check_copy(table, columns)?;
+                own.check_copy_condition(table, condition.as_deref())
             }
             other => self.check_operation(other, &own),
         }
+    }
+
+    /// TRUNCATE, of what refers to the tables, too.
+    fn check_truncate(&self, names: &[String], cascade: bool, own: &Authority) -> SqlResult<()> {
+        for name in names {
+            own.check((kind_of(&own.snapshot, name), name), Privileges::TRUNCATE)?;
+        }
+        // What cannot be emptied is told by who does it.
+        let all = self.with_referring(names, cascade).unwrap_or_default();
+        all.iter()
+            .try_for_each(|it| own.check((ObjectKind::Relation, &it.name), Privileges::TRUNCATE))
     }
 
     /// What is done for the database, and to others.
@@ -475,19 +478,33 @@ impl Authority {
     }
 
     /// Rows are added, of all columns or of some.
-    fn check_copy(&self, name: &str, columns: &[String], condition: Option<&str>) -> SqlResult<()> {
-        let all: Vec<String> =
-            columns_of(&self.snapshot, name).into_iter().map(|it| it.1).collect();
-        if let Some(condition) = condition {
-            let names: Vec<&str> = all.iter().map(String::as_str).collect();
-            let named = which_named(condition, &names)?;
-            let selected = all.iter().zip(named).filter(|it| it.1).map(|it| it.0.clone()).collect();
-            let columns = AskedColumns { selected, ..AskedColumns::default() };
-            self.check_columns((ObjectKind::Relation, name), Privileges::SELECT, &columns)?;
+    fn check_copy(&self, name: &str, columns: &[String]) -> SqlResult<()> {
+        let mut inserted = columns.to_vec();
+        if inserted.is_empty() {
+            inserted = columns_of(&self.snapshot, name).into_iter().map(|it| it.1).collect();
         }
-        let inserted = if columns.is_empty() { all } else { columns.to_vec() };
         let columns = AskedColumns { inserted, ..AskedColumns::default() };
         self.check_columns((ObjectKind::Relation, name), Privileges::INSERT, &columns)
+    }
+
+    /// The condition of COPY .. FROM reads the columns that it names.
+    pub(crate) fn check_copy_condition(
+        &self,
+        name: &str,
+        condition: Option<&str>,
+    ) -> SqlResult<()> {
+        let Some(condition) = condition else { return Ok(()) };
+        let all: Vec<String> =
+            columns_of(&self.snapshot, name).into_iter().map(|it| it.1).collect();
+        let names: Vec<&str> = all.iter().map(String::as_str).collect();
+        let named = which_named(condition, &names)?;
+        let selected: Vec<String> =
+            all.iter().zip(named).filter(|it| it.1).map(|it| it.0.clone()).collect();
+        if selected.is_empty() {
+            return Ok(());
+        }
+        let columns = AskedColumns { selected, ..AskedColumns::default() };
+        self.check_columns((ObjectKind::Relation, name), Privileges::SELECT, &columns)
     }
 
     /// Foreign keys tell which keys their parents have.

@@ -82,8 +82,8 @@ fn explain_analyze_of_a_change_tells_what_was_changed() {
 fn an_explained_statement_may_have_parameters() {
     let mut session = session();
     let prepared = session.prepare("EXPLAIN SELECT n FROM t WHERE n = $1").expect("prepared");
-    assert_eq!(prepared.parameters(), [Some(types::DataType::BigInt)]);
-    let answer = session.execute_prepared(&prepared, &[types::Value::Int(7)]).expect("runs");
+    assert_eq!(prepared.parameters(), [Some(types::DataType::Integer)]);
+    let answer = session.execute_prepared(&prepared, &[types::Value::Integer(7)]).expect("runs");
     let lines = answer.batches[0].column(0).as_string::<i32>().clone();
     assert!(lines.iter().flatten().any(|it| it.contains("n = 7")), "{lines:?}");
 }

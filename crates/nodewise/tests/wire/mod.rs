@@ -227,6 +227,6 @@ fn queries_of_the_sql_tests_are_read_as_they_were_written() {
     }
     assert!(tally.wrong.is_empty(), "{}", tally.wrong.join("\n"));
     // The rest are other statements, and queries of what only a database has: sequences, views, its catalog.
-    assert!(tally.plans * 3 > asked * 2, "{} of {asked} records planned", tally.plans);
+    assert!(tally.plans * 8 > asked * 5, "{} of {asked} records planned", tally.plans);
     assert_eq!(tally.queries, tally.plans);
 }

@@ -238,10 +238,10 @@ fn rows_tell_of_which_tables_they_are_however_they_are_asked_for() {
     answered(&mut raw, &query("PREPARE k AS SELECT n, a FROM t WHERE a = $1"));
     assert_eq!(origins(&mut raw, "EXECUTE k (1)"), "t.n t.a");
     answered(&mut raw, &query("BEGIN; DECLARE c CURSOR FOR SELECT x, s FROM v"));
-    assert_eq!(origins(&mut raw, "FETCH ALL FROM c"), "v.x -");
+    assert_eq!(origins(&mut raw, "FETCH ALL FROM c"), "v.x v.s");
     let fetch = [parse("", "FETCH 1 FROM c"), bind("", ""), frame(b'D', b"P\0"), sync()].concat();
     let told = answered(&mut raw, &fetch).concat();
-    assert_eq!(named(&mut raw, &told), "v.x -");
+    assert_eq!(named(&mut raw, &told), "v.x v.s");
     answered(&mut raw, &query("COMMIT"));
     // Texts that differ in their numbers.
     for number in 1..5 {

@@ -3,10 +3,7 @@
 use stdx::sync::Arc;
 use types::{MacroDefinition, names};
 
-use super::{Catalog, CatalogSnapshot, Relation, comment_key};
-
-/// The kind of comments on functions ([`Catalog::put_comment`]): each is under the name of one, and the types of its parameters.
-pub const FUNCTION_COMMENT: &str = "function";
+use super::{Catalog, CatalogSnapshot, FUNCTION_COMMENT, Relation, comment_key};
 
 /// What the keys of macros begin with; behind it stands the kind.
 const OF_MACROS: char = '\u{7}';
