@@ -366,7 +366,14 @@ impl Session {
             return Ok(());
         }
         let change = ColumnChange::Nullable(id, nullable);
-        self.alter_column(table, &change, None, cancel).map(|_| ())
+        self.alter_column(table, &change, None, cancel)?;
+        match nullable {
+            true => {
+                let dropped = format!("NOT NULL of column {column} of table {}", table.name);
+                self.release_views_of_key(&table.name, &dropped, false)
+            }
+            false => Ok(()),
+        }
     }
 
     fn retype_column(

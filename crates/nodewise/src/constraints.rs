@@ -112,6 +112,10 @@ impl Session {
             let current = self.existing(table)?;
             let new = self.apply_rules(&current, rules, cancel)?;
             self.check_rules(&new, cancel)?;
+            if let RuleChange::Drop { name, cascade, .. } = change {
+                let dropped = format!("constraint {name} on table {}", new.name);
+                self.release_views_of_key(&new.name, &dropped, *cascade)?;
+            }
             if let RuleChange::Add(_) = change {
                 let added = old.rules().rows.checks.len();
                 self.check_rows(&new, &new.rules().rows.checks[added..], cancel)?;

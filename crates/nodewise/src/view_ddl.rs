@@ -16,7 +16,10 @@ use types::{
 use crate::answer::done;
 use crate::dependents::needed;
 use crate::durability::Operation;
+use crate::foreign_keys::queried;
 use crate::notice::Notice;
+use crate::planning::plan_plain;
+use crate::sql_names::sql_path;
 use crate::statement_catalog::StatementCatalog;
 use crate::{Answer, CancelToken, Session};
 
@@ -257,14 +260,50 @@ impl Session {
     ) -> SqlResult<()> {
         let mut above = views_on(&self.snapshot(), table);
         above.retain(|it| it.uses_column(table, column));
-        above.sort_by_key(|it| it.id);
-        let names: Vec<String> = above.iter().map(|it| it.name.clone()).collect();
-        if !cascade && !above.is_empty() {
-            let dropped = format!("column {column} of table {table}");
-            let each = |it: &Arc<ViewDefinition>| format!("{} depends on {dropped}", described(it));
-            return Err(needed(&dropped, &above.iter().map(each).collect::<Vec<_>>()));
+        self.release_these(above, &format!("column {column} of table {table}"), cascade)
+    }
+
+    /// Once a table no longer has a key: views whose groups it told more of go with it, or all is refused (2BP01), and so the
+    /// statement undone. `dropped`: what has gone, in words.
+    pub(crate) fn release_views_of_key(
+        &self,
+        table: &str,
+        dropped: &str,
+        cascade: bool,
+    ) -> SqlResult<()> {
+        let mut resting = Vec::new();
+        for view in views_on(&self.snapshot(), table) {
+            if self.misses_key(&view)? {
+                resting.push(view);
+            }
         }
-        above.iter().for_each(|it| self.cascades_to(described(it)));
+        self.release_these(resting, dropped, cascade)
+    }
+
+    /// Whether the groups of a view no longer tell what it says of them.
+    fn misses_key(&self, view: &ViewDefinition) -> SqlResult<bool> {
+        let query = match view.materialized {
+            Some(_) => queried(&view.query)?,
+            None => queried(&format!("SELECT 1 FROM {}", sql_path(&view.name)))?,
+        };
+        let planned = plan_plain(&query, &StatementCatalog::new(self).unchecked().keeping());
+        Ok(planned.is_err_and(|it| it.state == SqlState::GROUPING_ERROR))
+    }
+
+    /// Makes what views need ready to go: they go first, or all is refused (2BP01).
+    fn release_these(
+        &self,
+        mut views: Vec<Arc<ViewDefinition>>,
+        dropped: &str,
+        cascade: bool,
+    ) -> SqlResult<()> {
+        views.sort_by_key(|it| it.id);
+        let names: Vec<String> = views.iter().map(|it| it.name.clone()).collect();
+        if !cascade && !views.is_empty() {
+            let each = |it: &Arc<ViewDefinition>| format!("{} depends on {dropped}", described(it));
+            return Err(needed(dropped, &views.iter().map(each).collect::<Vec<_>>()));
+        }
+        views.iter().for_each(|it| self.cascades_to(described(it)));
         self.release_views("view", &names, cascade)?;
         names.iter().try_for_each(|it| self.remove_view(it))
     }

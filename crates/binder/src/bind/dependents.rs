@@ -19,10 +19,6 @@ impl Binder<'_> {
         upper: &mut Upper,
         subqueries: &[&[(Rel, Apply)]],
     ) -> Vec<(Attr, Aggregate, Expr)> {
-        // A view would fail when the key goes.
-        if self.is_resolving() {
-            return Vec::new();
-        }
         let named: AttrSet = keys.iter().filter_map(|it| bare(&it.expr)).collect();
         let mut follow = Vec::new();
         input.visit(&mut |rel| {
