@@ -10,6 +10,7 @@ use types::{DataType, Value, names, numeric};
 
 use crate::index_words::told_part;
 use crate::sequence_names::with_classes;
+use crate::syntax::bare;
 use crate::user_types::TypeName;
 use crate::walk;
 
@@ -47,13 +48,6 @@ pub fn told_default(kept: &str, of: DataType) -> Option<String> {
     debug_assert!(walked.is_continue());
     let told = crate::written::written(&expr);
     Some(if crate::parse::expression(&told).is_ok() { told } else { text })
-}
-
-fn bare(mut expr: &Expr) -> &Expr {
-    while let Expr::Nested(inner) = expr {
-        expr = inner;
-    }
-    expr
 }
 
 /// A constant as it is told, `Some(None)` of NULL.

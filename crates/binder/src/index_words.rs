@@ -9,7 +9,7 @@ use sqlparser::ast::{self, Expr};
 use types::SqlResult;
 
 use crate::constraint::IndexItem;
-use crate::syntax::ident;
+use crate::syntax::{bare, ident};
 use crate::walk;
 
 /// The expression of the column of an item: of the rows for which a condition holds, if there is one.
@@ -123,13 +123,6 @@ pub(crate) fn parts(expr: &Expr) -> (&Expr, Option<&Expr>) {
         }
         other => (bare(other), None),
     }
-}
-
-fn bare(mut expr: &Expr) -> &Expr {
-    while let Expr::Nested(inner) = expr {
-        expr = inner;
-    }
-    expr
 }
 
 /// A text that is the same for expressions that are written alike but for case, parentheses around them and the name of their table.

@@ -10,7 +10,7 @@ use crate::constraint::{
     CheckDefinition, Constraints, IndexItem, KeyDefinition, ReferenceDefinition,
 };
 use crate::statement::Statement;
-use crate::syntax::{ident, name, unsupported};
+use crate::syntax::{bare, ident, name, unsupported};
 
 /// What the columns and the constraints of a CREATE TABLE ask of its rows.
 pub(crate) fn constraints(table: &ast::CreateTable) -> SqlResult<Constraints> {
@@ -170,11 +170,7 @@ fn column_name(column: &IndexColumn) -> SqlResult<String> {
 
 fn item(column: &IndexColumn) -> SqlResult<IndexItem> {
     clauses::index_column(column)?;
-    let mut expr = &column.column.expr;
-    while let ast::Expr::Nested(inner) = expr {
-        expr = inner;
-    }
-    Ok(match expr {
+    Ok(match bare(&column.column.expr) {
         ast::Expr::Identifier(it) => IndexItem::Column(ident(it)),
         other => IndexItem::Expression(crate::written::written(other)),
     })

@@ -95,6 +95,14 @@ pub(crate) fn ident(ident: &ast::Ident) -> String {
     }
 }
 
+/// An expression without the parentheses around it.
+pub(crate) fn bare(mut expr: &ast::Expr) -> &ast::Expr {
+    while let ast::Expr::Nested(inner) = expr {
+        expr = inner;
+    }
+    expr
+}
+
 #[cfg(test)]
 mod tests {
     use super::quoted_name;

@@ -2,7 +2,7 @@
 //!
 //! - Invariant: no bytes make reading panic, and none take memory before they are there.
 
-use nodewise::pg_types::{TEXT, wire_type};
+use nodewise::pg_types::{BPCHAR, TEXT, VARCHAR, wire_type};
 use nodewise::{DataType, SqlError, SqlResult, SqlState, Value};
 use types::array::{self, Dimension};
 use types::numeric;
@@ -14,8 +14,8 @@ use crate::parameters::{binary, incorrect};
 /// Numbers of types below are the same everywhere; from here on each database gives its own.
 const FIRST_OF_DATABASE: u32 = 10_000;
 
-/// The numbers of `text`, `bpchar` and `varchar`.
-const TEXTS: [u32; 3] = [TEXT, 1042, 1043];
+/// The types of texts that fields may have.
+const TEXTS: [u32; 3] = [TEXT, BPCHAR, VARCHAR];
 
 /// An array or a row as it is written in SQL; `None` of a type that is neither.
 ///
