@@ -1,16 +1,17 @@
 //! Folders of files that last: files of the OS, a lock by `flock`, names made to last by syncing the folder.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use hardware::{FileMapping, Folder, FolderError, LastingFile};
 use stdx::sync::Arc;
 
+use crate::folder_lock::{FolderLock, LockError};
 use crate::{file_mappings, kernel};
 
-/// The file that is locked. The kernel unlocks it however the program ends.
+/// The file that is locked.
 const LOCK: &str = "lock";
 
 struct LinuxFolder {
@@ -18,7 +19,7 @@ struct LinuxFolder {
     /// Whether it may be changed.
     is_writable: bool,
     /// None in a folder that nobody has opened as a database.
-    lock: Option<File>,
+    lock: Option<FolderLock>,
 }
 
 struct LinuxFile {
@@ -62,12 +63,11 @@ pub(crate) fn remove(path: &Path) -> Result<(), FolderError> {
     removed.map_err(|it| failed(path, "remove", &it))
 }
 
-fn locked(path: &Path, lock: File) -> Result<File, FolderError> {
-    match lock.try_lock() {
-        Ok(()) => Ok(lock),
-        Err(TryLockError::WouldBlock) => Err(FolderError::Locked { path: path.to_owned() }),
-        Err(TryLockError::Error(error)) => Err(failed(&path.join(LOCK), "lock", &error)),
-    }
+fn locked(path: &Path, lock: File) -> Result<FolderLock, FolderError> {
+    FolderLock::new(lock).map_err(|it| match it {
+        LockError::Taken => FolderError::Locked { path: path.to_owned() },
+        LockError::Failed(error) => failed(&path.join(LOCK), "lock", &error),
+    })
 }
 
 fn sync_folder(path: &Path) -> Result<(), FolderError> {
@@ -95,9 +95,7 @@ impl LinuxFolder {
         let Some(lock) = self.lock.as_ref().filter(|_| self.is_writable) else {
             return refused("the folder is open to be read");
         };
-        let file = |it: std::fs::Metadata| (it.dev(), it.ino());
-        let found = std::fs::metadata(self.path.join(LOCK)).map(file).ok();
-        match lock.metadata().map(file).ok() == found && found.is_some() {
+        match lock.is_at(&self.path.join(LOCK)) {
             true => Ok(()),
             false => refused("the folder was removed or replaced while it was open"),
         }
@@ -242,6 +240,19 @@ mod tests {
         }
         assert_eq!(second.list().unwrap(), ["log"]);
         drop((first, second));
+        std::fs::remove_dir_all(&path).unwrap();
+    }
+
+    #[test]
+    fn who_opens_what_is_being_closed_waits_for_it() {
+        let path = std::env::temp_dir().join(format!("nodewise-closing-{}", std::process::id()));
+        let folder = open(&path).unwrap();
+        let closing = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            drop(folder);
+        });
+        drop(open(&path).unwrap());
+        closing.join().unwrap();
         std::fs::remove_dir_all(&path).unwrap();
     }
 

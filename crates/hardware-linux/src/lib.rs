@@ -14,6 +14,7 @@ mod counters;
 mod file_mappings;
 mod files;
 mod folder;
+mod folder_lock;
 mod interrupt;
 mod kernel;
 mod machine;

@@ -23,7 +23,7 @@ pub enum FolderError {
         /// The file.
         path: PathBuf,
     },
-    /// Another process has the folder.
+    /// Another process has the folder, or another database of this one.
     Locked {
         /// The folder.
         path: PathBuf,

@@ -5,9 +5,9 @@ use hardware::{Machine, MachineError, Performance, Topology};
 use journal::Lsn;
 use memory::{Allocator, Workspace};
 use scheduler::{Admission, Scheduler, SchedulerOptions, StealingScope};
-use stdx::Bytes;
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Apart, Arc, OnceLock, Weak};
+use stdx::{Bytes, Nanos};
 use storage::{Catalog, CatalogSnapshot, Table};
 use types::{SqlError, SqlResult, SqlState};
 
@@ -42,6 +42,10 @@ pub struct DatabaseOptions {
     /// How the files of a folder come into memory.
     pub loading: Loading,
 }
+
+/// For how long who closes a database waits for others that have it, and how often it looks.
+const LEAVE: Nanos = Nanos(1_000_000_000);
+const LOOK: Nanos = Nanos(1_000_000);
 
 /// A database: tables in memory and, when it was opened on a folder, a log there by which they last.
 #[repr(align(128))]
@@ -147,6 +151,20 @@ impl Database {
                 database.run_placer();
             }
         });
+    }
+
+    /// Closes it, and returns when its files are written. Work of its own may hold it a moment longer than its users do, and a
+    /// program that ends meanwhile would cut that off. While sessions have it, it stays open, after a second.
+    pub fn close(self: Arc<Self>) {
+        let begun = self.machine.now();
+        let mut left = self;
+        while let Err(held) = Arc::try_unwrap(left) {
+            if held.machine.now() - begun > LEAVE {
+                return;
+            }
+            held.machine.sleep(LOOK);
+            left = held;
+        }
     }
 
     /// Whether changes can be made to last: not any more once the log has failed.

@@ -32,7 +32,7 @@ pub fn run(arguments: &ServeArguments) -> Result<bool, Failure> {
     }
     let listen = options.listen.clone();
     let encrypted = options.certificate.is_some();
-    let server = Server::bind(database, options).map_err(|error| {
+    let server = Server::bind(database.clone(), options).map_err(|error| {
         let tcp = listen.tcp.map(|it| it.to_string());
         let socket = listen.socket_folder.as_deref().map(|it| it.display().to_string());
         let http = listen.http.map(|it| it.to_string());
@@ -70,6 +70,7 @@ pub fn run(arguments: &ServeArguments) -> Result<bool, Failure> {
         eprintln!("listening on {address} for Flight SQL: {scheme}://{address}");
     }
     server.run();
+    database.close();
     eprintln!("stopped");
     Ok(true)
 }

@@ -37,8 +37,13 @@ pub fn run(arguments: &ShellArguments) -> Result<bool, Failure> {
         Some(folder) => open_folder(folder, &arguments.pool, arguments.load)?,
         None => open_database_on(&arguments.machine, &arguments.pool)?,
     };
-    let session = open_session(&database);
-    drop(database);
+    let done = talk(open_session(&database), arguments);
+    database.close();
+    done
+}
+
+/// Statements of the arguments, a file, a person or another program.
+fn talk(session: Session, arguments: &ShellArguments) -> Result<bool, Failure> {
     if !arguments.execute.is_empty() {
         let mut runner = Runner::new(session, arguments.format, false);
         for text in &arguments.execute {
