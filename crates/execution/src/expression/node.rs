@@ -279,7 +279,8 @@ impl<'a> Texts<'a> {
         match self {
             Self::Constant(_) => None,
             Self::Dictionary(storage::Dictionary::Text(heap), codes) => {
-                run_of(heap, codes.get(..rows)?)
+                let codes = codes.get(..rows)?;
+                run_of(heap, *codes.first()? as usize, codes)
             }
             Self::Dictionary(..) => None,
             Self::Vector(texts) => {
@@ -288,7 +289,11 @@ impl<'a> Texts<'a> {
                 Some(TextRun { bytes: &texts.bytes[..end], ends, start: 0 })
             }
             Self::Plain(strings, positions) => {
-                run_of(strings.own()?.stored(), positions.get(..rows)?)
+                let positions = positions.get(..rows)?;
+                // Rows of one part stand in its heap.
+                let (texts, first) = strings.find(*positions.first()? as usize)?;
+                let (same, _) = strings.find(*positions.last()? as usize)?;
+                run_of(texts.stored(), first, positions).filter(|_| std::ptr::eq(texts, same))
             }
         }
     }
@@ -305,9 +310,9 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// The texts at some places, if these follow one another.
-fn run_of<'a>(heap: &'a storage::StringHeap, places: &[u32]) -> Option<TextRun<'a>> {
-    let (first, ends) = (*places.first()? as usize, heap.narrow_ends()?);
+/// The texts at some places, if these follow one another; the first is that of number `first` in the heap.
+fn run_of<'a>(heap: &'a storage::StringHeap, first: usize, places: &[u32]) -> Option<TextRun<'a>> {
+    let ends = heap.narrow_ends()?;
     let follow = |pair: &[u32]| pair[0].wrapping_add(1) == pair[1];
     if !places.windows(2).all(follow) {
         return None;
