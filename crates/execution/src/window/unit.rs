@@ -135,14 +135,17 @@ fn starts_of(begins: &[Begins], pieces: &[Piece], rows: usize) -> Vec<usize> {
     all.chain([rows]).collect()
 }
 
-/// The rows of a piece that an aggregate counts; `None` for all.
+/// The rows of a piece that a function counts; `None` for all.
 fn counted(
     call: &CompiledCall,
     arguments: &[Arc<Vector>],
     batch: &Batch,
 ) -> SqlResult<Option<Bitmap>> {
-    let WindowFunction::Aggregate(function) = call.function else { return Ok(None) };
-    let strict = &arguments[..arguments.len().min(function.strict_arguments())];
+    let strict = match call.function {
+        WindowFunction::Aggregate(it) => it.strict_arguments().min(arguments.len()),
+        _ => 0,
+    };
+    let strict = &arguments[..strict];
     let Some(filter) = &call.filter else {
         let mut maps = strict.iter().filter_map(|it| it.validity.as_ref());
         let first = maps.next().cloned();
@@ -218,12 +221,15 @@ impl Column {
             }
             counts
         });
-        let known = call.ignore_nulls.then(|| {
+        let is_aggregate = matches!(call.function, WindowFunction::Aggregate(_));
+        let passes_over = call.ignore_nulls || call.filter.is_some() && !is_aggregate;
+        let known = passes_over.then(|| {
             let of = |(piece, first): (&OfPiece, &usize)| {
                 let vector = piece.arguments[0].clone();
-                let first = *first;
-                let rows = 0..vector.values.len();
-                rows.filter(move |it| vector.is_valid(*it)).map(move |it| first + it)
+                let (first, ignores) = (*first, call.ignore_nulls);
+                let rows = (0..vector.values.len()).filter(|it| piece.counts(*it));
+                let rows = rows.filter(|it| !ignores || vector.is_valid(*it));
+                rows.map(|it| first + it).collect::<Vec<usize>>()
             };
             pieces.iter().zip(ends).flat_map(of).collect()
         });

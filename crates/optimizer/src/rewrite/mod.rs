@@ -15,6 +15,7 @@ mod extremes;
 pub mod grouping;
 pub mod joins;
 mod late;
+mod nearest;
 pub mod origin;
 pub mod predicates;
 mod readers;
@@ -147,7 +148,11 @@ impl Optimiser<'_> {
                     (0, None) => (demanded, Vec::new()),
                     _ => (Vec::new(), demanded),
                 };
-                let input = Box::new(self.rel(*input, inner)?);
+                let mut input = self.rel(*input, inner)?;
+                if self.options.rewrites && (offset, limit) == (0, Some(1)) {
+                    input = self.nearest(input, &partition, &keys);
+                }
+                let input = Box::new(input);
                 let keys = self.sort_keys(&input, keys);
                 Ok(Rel::Sort { input, partition, keys, offset, limit }.filtered(outer))
             }
