@@ -102,11 +102,12 @@ const TABLES: &str = "SELECT {database}, c.relname AS table_name, c.oid AS table
     d.description AS comment, CAST(NULL AS TEXT) AS tags, {names} AS internal, \
     c.relpersistence = 't' AS temporary, \
     EXISTS (SELECT 1 FROM pg_catalog.pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'p') \
-    AS has_primary_key, c.reltuples AS estimated_size, c.relnatts AS column_count, \
+    AS has_primary_key, CAST(c.reltuples AS BIGINT) AS estimated_size, c.relnatts AS column_count, \
     (SELECT count(*) FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid) AS index_count, \
     c.relchecks AS check_constraint_count, CAST(NULL AS TEXT) AS sql \
     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
-    LEFT JOIN pg_catalog.pg_description d ON d.objoid = c.oid AND d.objsubid = 0 WHERE c.relkind = 'r'";
+    LEFT JOIN pg_catalog.pg_description d ON d.objoid = c.oid AND d.objsubid = 0 \
+    WHERE c.relkind = 'r' AND NOT {names}";
 
 const VIEWS: &str = "SELECT {database}, c.relname AS view_name, c.oid AS view_oid, \
     d.description AS comment, CAST(NULL AS TEXT) AS tags, {names} AS internal, \
@@ -114,7 +115,8 @@ const VIEWS: &str = "SELECT {database}, c.relname AS view_name, c.oid AS view_oi
     'CREATE VIEW ' || quote_ident(c.relname) || ' AS ' || v.definition AS sql \
     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
     JOIN pg_catalog.pg_views v ON v.schemaname = n.nspname AND v.viewname = c.relname \
-    LEFT JOIN pg_catalog.pg_description d ON d.objoid = c.oid AND d.objsubid = 0";
+    LEFT JOIN pg_catalog.pg_description d ON d.objoid = c.oid AND d.objsubid = 0 \
+    WHERE NOT {names}";
 
 const COLUMNS: &str = "SELECT {database}, i.table_name, c.oid AS table_oid, i.column_name, \
     i.ordinal_position AS column_index, d.description AS comment, {names} AS internal, \
@@ -133,7 +135,8 @@ const COLUMNS: &str = "SELECT {database}, i.table_name, c.oid AS table_oid, i.co
     ELSE data_type END AS t FROM information_schema.columns) x) i \
     JOIN pg_catalog.pg_namespace n ON n.nspname = i.table_schema \
     JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = i.table_name \
-    LEFT JOIN pg_catalog.pg_description d ON d.objoid = c.oid AND d.objsubid = i.ordinal_position";
+    LEFT JOIN pg_catalog.pg_description d ON d.objoid = c.oid AND d.objsubid = i.ordinal_position \
+    WHERE NOT {names}";
 
 const CONSTRAINTS: &str = "SELECT {database}, c.relname AS table_name, c.oid AS table_oid, \
     row_number() OVER (PARTITION BY c.oid ORDER BY k.oid) - 1 AS constraint_index, \

@@ -147,8 +147,7 @@ impl Session {
             let add = binder::RuleChange::Add(constraints.clone());
             self.change_rules(&table.name, &[add], cancel)?;
         }
-        let is_primary = constraints.keys.iter().any(|it| it.primary);
-        if !nullable || is_primary {
+        if !nullable {
             let current = self.existing(&table.name)?;
             self.set_nullable(&current, name, false, cancel)?;
         }
@@ -340,7 +339,8 @@ impl Session {
         Ok(())
     }
 
-    fn set_nullable(
+    /// Says whether a column may hold NULL. Errors: 23502 where it does and shall not, 42P16, 42601.
+    pub(crate) fn set_nullable(
         &self,
         table: &Arc<Table>,
         column: &str,

@@ -116,9 +116,14 @@ impl Session {
                 let dropped = format!("constraint {name} on table {}", new.name);
                 self.release_views_of_key(&new.name, &dropped, *cascade)?;
             }
-            if let RuleChange::Add(_) = change {
+            if let RuleChange::Add(constraints) = change {
                 let added = old.rules().rows.checks.len();
                 self.check_rows(&new, &new.rules().rows.checks[added..], cancel)?;
+                // The columns of a primary key are NOT NULL from then on, also without it.
+                let primary = constraints.keys.iter().filter(|it| it.primary);
+                for column in primary.flat_map(|it| &it.columns) {
+                    self.set_nullable(&self.existing(table)?, column, false, cancel)?;
+                }
             }
         }
         Ok(())

@@ -349,7 +349,7 @@ impl CatalogView for StatementCatalog<'_> {
         let of_catalog = [pg_catalog::CATALOG, pg_catalog::INFORMATION].into_iter();
         let of_catalog = of_catalog
             .flat_map(|schema| pg_catalog::names(schema).into_iter().map(move |it| (schema, it)));
-        let own = views::NAMES.iter().map(|it| (views::SCHEMA, *it));
+        let own = views::names().map(|it| (views::SCHEMA, it));
         let views = own.chain(of_catalog).map(|(schema, name)| format!("{schema}.{name}"));
         self.snapshot.table_names().into_iter().chain(views).collect()
     }
@@ -460,7 +460,7 @@ fn is_of_catalog(name: &str) -> bool {
 fn is_of_system(full: &str) -> bool {
     let (schema, name) = names::split(full);
     match schema.as_str() {
-        views::SCHEMA => views::NAMES.contains(&&*name),
+        views::SCHEMA => views::names().any(|it| it == name),
         other => pg_catalog::names(other).contains(&&*name),
     }
 }

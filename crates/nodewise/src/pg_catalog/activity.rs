@@ -6,39 +6,15 @@ use stdx::Nanos;
 use stdx::sync::atomic::Ordering;
 
 use super::oids;
+use super::shapes;
 use super::shared::{none, number};
 use crate::pg_types::{made_type, wire_type};
 use crate::views::{Cell, ViewBuilder, Viewer};
 use crate::{Prepared, Session};
 
-const ACTIVITY: [(&str, char); 22] = [
-    ("datid", '#'),
-    ("datname", 'd'),
-    ("pid", '4'),
-    ("leader_pid", '4'),
-    ("usesysid", '#'),
-    ("usename", 'd'),
-    ("application_name", 't'),
-    ("client_addr", 't'),
-    ("client_hostname", 't'),
-    ("client_port", '4'),
-    ("backend_start", 'm'),
-    ("xact_start", 'm'),
-    ("query_start", 'm'),
-    ("state_change", 'm'),
-    ("wait_event_type", 't'),
-    ("wait_event", 't'),
-    ("state", 't'),
-    ("backend_xid", 'i'),
-    ("backend_xmin", 'i'),
-    ("query_id", 'i'),
-    ("query", 't'),
-    ("backend_type", 't'),
-];
-
 /// The sessions; what they run for who may see it.
 pub(super) fn activity(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&ACTIVITY);
+    let mut view = ViewBuilder::of(shapes::PG_STAT_ACTIVITY);
     let machine = &session.database.machine;
     let (now, today) = (machine.now(), machine.wall_clock());
     let moment = |age: Nanos| Cell::Moment(Some(today - (age.0 / 1000) as i64));
@@ -108,16 +84,7 @@ fn names_of(session: &Session, prepared: &Prepared) -> SqlResult<Cell> {
 
 /// The prepared statements of the session.
 pub(super) fn prepared_statements(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("name", 't'),
-        ("statement", 't'),
-        ("prepare_time", 'm'),
-        ("parameter_types", 'a'),
-        ("result_types", 'a'),
-        ("from_sql", 'b'),
-        ("generic_plans", 'i'),
-        ("custom_plans", 'i'),
-    ]);
+    let mut view = ViewBuilder::of(shapes::PG_PREPARED_STATEMENTS);
     let mut all: Vec<_> = session.prepared.iter().collect();
     all.sort_by_key(|it| it.1.0.made);
     for (name, prepared) in all {
@@ -137,14 +104,7 @@ pub(super) fn prepared_statements(session: &Session) -> SqlResult<RecordBatch> {
 
 /// The cursors of the session.
 pub(super) fn cursors(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("name", 't'),
-        ("statement", 't'),
-        ("is_holdable", 'b'),
-        ("is_binary", 'b'),
-        ("is_scrollable", 'b'),
-        ("creation_time", 'm'),
-    ]);
+    let mut view = ViewBuilder::of(shapes::PG_CURSORS);
     let mut all: Vec<_> = session.cursors.iter().collect();
     all.sort_by_key(|it| (it.1.made_at, it.0.clone()));
     for (name, cursor) in all {

@@ -11,6 +11,7 @@ use storage::{IndexKind, Table, TableIndex};
 
 use super::oids;
 use super::relations::{all, full_name, index_oid, numbers, quoted};
+use super::shapes;
 use super::shared::{none, number};
 use crate::Session;
 use crate::constraints::columns_named;
@@ -173,38 +174,8 @@ fn reference(table: &Table, rule: &ForeignKey, tables: &HashMap<&str, &Arc<Table
     }
 }
 
-/// The columns of `pg_constraint`.
-const CONSTRAINT_COLUMNS: [(&str, char); 26] = [
-    ("oid", '#'),
-    ("conname", 'd'),
-    ("connamespace", '#'),
-    ("contype", 'c'),
-    ("condeferrable", 'b'),
-    ("condeferred", 'b'),
-    ("conenforced", 'b'),
-    ("convalidated", 'b'),
-    ("conrelid", '#'),
-    ("contypid", '#'),
-    ("conindid", '#'),
-    ("conparentid", '#'),
-    ("confrelid", '#'),
-    ("confupdtype", 'c'),
-    ("confdeltype", 'c'),
-    ("confmatchtype", 'c'),
-    ("conislocal", 'b'),
-    ("coninhcount", '4'),
-    ("connoinherit", 'b'),
-    ("conkey", 's'),
-    ("confkey", 's'),
-    ("conbin", 't'),
-    ("conperiod", 'b'),
-    ("conpfeqop", 'l'),
-    ("conexclop", 'l'),
-    ("confdelsetcols", 's'),
-];
-
 pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&CONSTRAINT_COLUMNS);
+    let mut view = ViewBuilder::of(shapes::PG_CONSTRAINT);
     let tables = all(session);
     let by_name = by_name(&tables);
     for table in &tables {

@@ -12,6 +12,7 @@ use super::attributes::default_of;
 use super::constraints::{by_name, parent_key, referred};
 use super::relations::{all, index_oid};
 use super::row_types::{composite, is_own, of_relations};
+use super::shapes;
 use super::shared::number;
 use super::system_views::numbered_views;
 use super::{made_functions, oids};
@@ -46,16 +47,7 @@ fn column(table: &Table, id: ColumnId) -> Object {
 }
 
 pub(super) fn rules(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("oid", '#'),
-        ("rulename", 'd'),
-        ("ev_class", '#'),
-        ("ev_type", 'c'),
-        ("ev_enabled", 'c'),
-        ("is_instead", 'b'),
-        ("ev_qual", 't'),
-        ("ev_action", 't'),
-    ]);
+    let mut view = ViewBuilder::of(shapes::PG_REWRITE);
     for it in session.snapshot().views() {
         view.row([
             number(rule_oid(&it)),
@@ -84,15 +76,7 @@ pub(super) fn dependencies(session: &Session) -> SqlResult<RecordBatch> {
     of_sequences(session, &tables, &mut found);
     let functions = made_functions::all(session).into_iter();
     found.extend(functions.map(|it| (("pg_proc", it.oid, 0), schema_of(&it.full), NORMAL)));
-    let mut view = ViewBuilder::new(&[
-        ("classid", '#'),
-        ("objid", '#'),
-        ("objsubid", '4'),
-        ("refclassid", '#'),
-        ("refobjid", '#'),
-        ("refobjsubid", '4'),
-        ("deptype", 'c'),
-    ]);
+    let mut view = ViewBuilder::of(shapes::PG_DEPEND);
     let classes: HashMap<&str, i64> = numbered_views().map(|it| (it.2, it.0)).collect();
     let number_of = |class: &str| number(classes.get(class).copied().unwrap_or_default());
     for ((class, object, part), (of_class, of, of_part), kind) in found {

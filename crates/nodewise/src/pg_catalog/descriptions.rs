@@ -6,6 +6,7 @@ use stdx::sync::Arc;
 use storage::FUNCTION_COMMENT;
 
 use super::oids;
+use super::shapes;
 use super::shared::number;
 use crate::Session;
 use crate::views::ViewBuilder;
@@ -59,8 +60,7 @@ pub(super) fn descriptions(
     session: &Session,
     number_of: impl Fn(&str) -> i64,
 ) -> SqlResult<RecordBatch> {
-    let columns = [("objoid", '#'), ("classoid", '#'), ("objsubid", '4'), ("description", 't')];
-    let mut view = ViewBuilder::new(&columns);
+    let mut view = ViewBuilder::of(shapes::PG_DESCRIPTION);
     for it in described(session) {
         view.row([
             number(it.object),

@@ -4,21 +4,13 @@ use ::types::{SqlResult, names};
 use arrow_array::RecordBatch;
 
 use super::constraints::domain_checks;
+use super::standard_shapes;
 use super::standard_types::catalog;
 use crate::Session;
 use crate::views::ViewBuilder;
 
 pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("constraint_catalog", 'd'),
-        ("constraint_schema", 'd'),
-        ("constraint_name", 'd'),
-        ("domain_catalog", 'd'),
-        ("domain_schema", 'd'),
-        ("domain_name", 'd'),
-        ("is_deferrable", 't'),
-        ("initially_deferred", 't'),
-    ]);
+    let mut view = ViewBuilder::of(standard_shapes::DOMAIN_CONSTRAINTS);
     for (own, it) in domain_checks(session) {
         view.row([
             catalog(session),

@@ -8,6 +8,7 @@ use ::types::{SqlResult, names};
 use arrow_array::RecordBatch;
 use functions::Volatility;
 
+use super::shapes;
 use super::shared::{none, number as cell};
 use super::{made_functions, oids};
 use crate::Session;
@@ -47,34 +48,7 @@ fn oid(it: &Known) -> i64 {
 
 /// The rows of `pg_proc`.
 pub(super) fn functions(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("oid", '#'),
-        ("proname", 'd'),
-        ("pronamespace", '#'),
-        ("proowner", '#'),
-        ("prolang", '#'),
-        ("procost", 'i'),
-        ("prorows", 'i'),
-        ("provariadic", '#'),
-        ("prokind", 'c'),
-        ("prosecdef", 'b'),
-        ("proleakproof", 'b'),
-        ("proisstrict", 'b'),
-        ("proretset", 'b'),
-        ("provolatile", 'c'),
-        ("proparallel", 'c'),
-        ("pronargs", '2'),
-        ("pronargdefaults", '2'),
-        ("prorettype", '#'),
-        ("proargtypes", 'o'),
-        ("proallargtypes", 'l'),
-        ("proargmodes", 'a'),
-        ("proargnames", 'a'),
-        ("prosrc", 't'),
-        ("probin", 't'),
-        ("proconfig", 'a'),
-        ("proacl", 'a'),
-    ]);
+    let mut view = ViewBuilder::of(shapes::PG_PROC);
     for it in all() {
         view.row([
             cell(oid(&it)),

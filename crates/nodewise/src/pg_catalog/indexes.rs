@@ -8,6 +8,7 @@ use storage::{IndexKind, Table, TableIndex};
 
 use super::oids;
 use super::relations::{all, full_name, index_oid, numbers, quoted};
+use super::shapes;
 use super::shared::number;
 use super::types::TYPES;
 use crate::Session;
@@ -33,29 +34,7 @@ fn item_places<'a>(
 
 /// The keys and indexes of all tables.
 pub(super) fn indexes(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("indexrelid", '#'),
-        ("indrelid", '#'),
-        ("indnatts", '2'),
-        ("indnkeyatts", '2'),
-        ("indisunique", 'b'),
-        ("indnullsnotdistinct", 'b'),
-        ("indisprimary", 'b'),
-        ("indisexclusion", 'b'),
-        ("indimmediate", 'b'),
-        ("indisclustered", 'b'),
-        ("indisvalid", 'b'),
-        ("indcheckxmin", 'b'),
-        ("indisready", 'b'),
-        ("indislive", 'b'),
-        ("indisreplident", 'b'),
-        ("indkey", 'k'),
-        ("indoption", 'k'),
-        ("indexprs", 't'),
-        ("indpred", 't'),
-        ("indclass", 'o'),
-        ("indcollation", 'o'),
-    ]);
+    let mut view = ViewBuilder::of(shapes::PG_INDEX);
     for table in all(session) {
         for index in &table.rules().indexes {
             let columns = index.columns.len() as i64;
@@ -160,13 +139,7 @@ fn definition(table: &Table, index: &TableIndex) -> String {
 
 /// `pg_indexes`: keys and indexes by the names of their tables.
 pub(super) fn by_name(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("schemaname", 'd'),
-        ("tablename", 'd'),
-        ("indexname", 'd'),
-        ("tablespace", 'd'),
-        ("indexdef", 't'),
-    ]);
+    let mut view = ViewBuilder::of(shapes::PG_INDEXES);
     for table in all(session) {
         let (schema, own) = names::split(&table.name);
         for index in &table.rules().indexes {

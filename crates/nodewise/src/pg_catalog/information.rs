@@ -5,11 +5,13 @@ use ::types::{CheckOption, ObjectKind, SqlResult, names};
 use arrow_array::RecordBatch;
 use binder::bind::changeable_columns;
 
+use super::nothing::STANDARD_NOTHING;
 use super::owners::Shown;
 use super::shared::{none, schemas};
 use super::standard_types::{catalog, digits, radix, said};
 use super::{
     information_columns, information_constraints, information_routines, information_types,
+    standard_shapes, system_views,
 };
 use crate::Session;
 use crate::views::{Cell, ViewBuilder};
@@ -40,67 +42,49 @@ pub(super) fn rows_of(name: &str, session: &Session) -> Option<SqlResult<RecordB
         "tables" => tables(session),
         "user_defined_types" => information_types::user_defined_types(session),
         "views" => views(session),
-        _ => return None,
+        _ => {
+            let (_, columns) = STANDARD_NOTHING.iter().find(|it| it.0 == name)?;
+            ViewBuilder::of(columns).finish()
+        }
     })
 }
 
 fn schemata(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("catalog_name", 'd'),
-        ("schema_name", 'd'),
-        ("schema_owner", 'd'),
-        ("default_character_set_name", 'd'),
-    ]);
+    let mut view = ViewBuilder::of(standard_shapes::SCHEMATA);
     for (name, _) in schemas(session) {
         let owner = Shown::of(session, ObjectKind::Schema, &name).owner_name(session);
-        view.row([catalog(session), name.into(), owner, none()]);
+        let unsaid = [(); 4].map(|()| none());
+        view.row([catalog(session), name.into(), owner].into_iter().chain(unsaid));
     }
     view.finish()
 }
 
 fn tables(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("table_catalog", 'd'),
-        ("table_schema", 'd'),
-        ("table_name", 'd'),
-        ("table_type", 't'),
-        ("is_insertable_into", 't'),
-    ]);
+    let mut view = ViewBuilder::of(standard_shapes::TABLES);
+    let mut row = |full: &str, kind: &str, is_insertable: bool| {
+        let named = [catalog(session), names::schema_of(full).into(), names::bare(full).into()];
+        // What rows of types of their own refer to.
+        let untyped = [(); 5].map(|()| none());
+        let more = [said(is_insertable), said(false), none()];
+        view.row(named.into_iter().chain([kind.into()]).chain(untyped).chain(more));
+    };
     for table in super::relations::all(session) {
-        view.row([
-            catalog(session),
-            names::schema_of(&table.name).into(),
-            names::bare(&table.name).into(),
-            if names::is_temporary(&table.name) { "LOCAL TEMPORARY" } else { "BASE TABLE" }.into(),
-            "YES".into(),
-        ]);
+        let is_temporary = names::is_temporary(&table.name);
+        row(&table.name, if is_temporary { "LOCAL TEMPORARY" } else { "BASE TABLE" }, true);
     }
     let snapshot = session.snapshot();
     for it in session.snapshot().views().iter().filter(|it| it.materialized.is_none()) {
-        view.row([
-            catalog(session),
-            names::schema_of(&it.name).into(),
-            names::bare(&it.name).into(),
-            "VIEW".into(),
-            said(changeable_columns(&it.name, &*snapshot).is_some()),
-        ]);
+        row(&it.name, "VIEW", changeable_columns(&it.name, &*snapshot).is_some());
+    }
+    for it in system_views::standard()? {
+        let kind = if it.is_table { "BASE TABLE" } else { "VIEW" };
+        row(&names::joined(it.schema, it.name), kind, false);
     }
     view.finish()
 }
 
 fn views(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("table_catalog", 'd'),
-        ("table_schema", 'd'),
-        ("table_name", 'd'),
-        ("view_definition", 't'),
-        ("check_option", 't'),
-        ("is_updatable", 't'),
-        ("is_insertable_into", 't'),
-        ("is_trigger_updatable", 't'),
-        ("is_trigger_deletable", 't'),
-        ("is_trigger_insertable_into", 't'),
-    ]);
+    let mut view = ViewBuilder::of(standard_shapes::VIEWS);
     let snapshot = session.snapshot();
     for it in session.snapshot().views().iter().filter(|it| it.materialized.is_none()) {
         let is_changeable = changeable_columns(&it.name, &*snapshot).is_some();
@@ -117,25 +101,17 @@ fn views(session: &Session) -> SqlResult<RecordBatch> {
             "NO".into(),
         ]);
     }
+    for it in system_views::standard()?.filter(|it| !it.is_table) {
+        // No query makes it.
+        let named = [catalog(session), it.schema.into(), it.name.into(), none(), "NONE".into()];
+        view.row(named.into_iter().chain([(); 5].map(|()| said(false))));
+    }
     view.finish()
 }
 
 /// The sequences that are no identity's. Numbers stand as texts, as the standard wants.
 fn sequences(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("sequence_catalog", 'd'),
-        ("sequence_schema", 'd'),
-        ("sequence_name", 'd'),
-        ("data_type", 't'),
-        ("numeric_precision", '4'),
-        ("numeric_precision_radix", '4'),
-        ("numeric_scale", '4'),
-        ("start_value", 't'),
-        ("minimum_value", 't'),
-        ("maximum_value", 't'),
-        ("increment", 't'),
-        ("cycle_option", 't'),
-    ]);
+    let mut view = ViewBuilder::of(standard_shapes::SEQUENCES);
     for sequence in session.snapshot().sequences() {
         if sequence.owner.as_ref().is_some_and(|it| it.is_identity) {
             continue;

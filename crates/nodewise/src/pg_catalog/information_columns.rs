@@ -1,77 +1,65 @@
 //! The view `columns` of `information_schema`.
 
 use ::types::{
-    ColumnId, DataType, Identity, RowRules, SequenceDefinition, SqlResult, ViewDefinition, names,
+    ColumnId, DataType, Identity, RowRules, SequenceDefinition, SqlError, SqlResult,
+    ViewDefinition, names,
 };
-use arrow_array::RecordBatch;
+use arrow_array::{RecordBatch, StringArray};
+use arrow_schema::ArrowError;
+use arrow_select::concat::concat_batches;
 use binder::bind::changeable_columns;
-use stdx::sync::Arc;
+use stdx::sync::{Arc, OnceLock};
 use storage::ColumnSchema;
 
 use super::attributes::shown_default;
 use super::shared::{none, number};
 use super::standard_types::{catalog, digits, octets, radix, said, said_type, sizes, udt};
 use super::types::TYPES;
+use super::{standard_shapes, system_views};
 use crate::Session;
 use crate::pg_types::{element_of, wire_type};
 use crate::views::{Cell, ViewBuilder};
 
-/// The columns of `columns`, which are those of PostgreSQL.
-const COLUMNS: [(&str, char); 44] = [
-    ("table_catalog", 'd'),
-    ("table_schema", 'd'),
-    ("table_name", 'd'),
-    ("column_name", 'd'),
-    ("ordinal_position", '4'),
-    ("column_default", 't'),
-    ("is_nullable", 't'),
-    ("data_type", 't'),
-    ("character_maximum_length", '4'),
-    ("character_octet_length", '4'),
-    ("numeric_precision", '4'),
-    ("numeric_precision_radix", '4'),
-    ("numeric_scale", '4'),
-    ("datetime_precision", '4'),
-    ("interval_type", 't'),
-    ("interval_precision", '4'),
-    ("character_set_catalog", 'd'),
-    ("character_set_schema", 'd'),
-    ("character_set_name", 'd'),
-    ("collation_catalog", 'd'),
-    ("collation_schema", 'd'),
-    ("collation_name", 'd'),
-    ("domain_catalog", 'd'),
-    ("domain_schema", 'd'),
-    ("domain_name", 'd'),
-    ("udt_catalog", 'd'),
-    ("udt_schema", 'd'),
-    ("udt_name", 'd'),
-    ("scope_catalog", 'd'),
-    ("scope_schema", 'd'),
-    ("scope_name", 'd'),
-    ("maximum_cardinality", '4'),
-    ("dtd_identifier", 'd'),
-    ("is_self_referencing", 't'),
-    ("is_identity", 't'),
-    ("identity_generation", 't'),
-    ("identity_start", 't'),
-    ("identity_increment", 't'),
-    ("identity_maximum", 't'),
-    ("identity_minimum", 't'),
-    ("identity_cycle", 't'),
-    ("is_generated", 't'),
-    ("generation_expression", 't'),
-    ("is_updatable", 't'),
-];
-
 pub(super) fn columns(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&COLUMNS);
+    let mut view = ViewBuilder::of(standard_shapes::COLUMNS);
     for of in listed(session) {
         for (place, column) in shown(&of.columns) {
             row(&mut view, session, &of, (place, column));
         }
     }
-    view.finish()
+    let (own, of_system) = (view.finish()?, of_system(session)?);
+    concat_batches(of_system.schema_ref(), [&own, &of_system]).map_err(malformed)
+}
+
+fn malformed(error: ArrowError) -> SqlError {
+    SqlError::internal(format!("the view columns is malformed: {error}"))
+}
+
+/// The columns of the relations of the system, which are made once: only what the database is called depends on the session.
+fn of_system(session: &Session) -> SqlResult<RecordBatch> {
+    static ALL: OnceLock<SqlResult<RecordBatch>> = OnceLock::new();
+    let made = ALL.get_or_init(|| {
+        let mut view = ViewBuilder::of(standard_shapes::COLUMNS);
+        for it in system_views::standard()? {
+            let of = Listed {
+                relation: names::joined(it.schema, it.name),
+                columns: it.columns.clone(),
+                rules: Arc::default(),
+                is_updatable: Vec::new(),
+            };
+            for at in of.columns.iter().enumerate() {
+                row(&mut view, session, &of, at);
+            }
+        }
+        view.finish()
+    });
+    let made = made.as_ref().map_err(SqlError::clone)?;
+    let mut columns = made.columns().to_vec();
+    let name = || StringArray::from(vec![&*session.client.database; made.num_rows()]);
+    for named in ["table_catalog", "udt_catalog"] {
+        columns[made.schema_ref().index_of(named).map_err(malformed)?] = Arc::new(name());
+    }
+    RecordBatch::try_new(made.schema(), columns).map_err(malformed)
 }
 
 fn row(view: &mut ViewBuilder, session: &Session, of: &Listed, at: (usize, &ColumnSchema)) {

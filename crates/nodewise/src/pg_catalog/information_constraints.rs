@@ -7,6 +7,7 @@ use storage::{IndexKind, Table};
 
 use super::constraints::{by_name, domain_checks, parent_key, referred};
 use super::shared::{none, number};
+use super::standard_shapes;
 use super::standard_types::catalog;
 use crate::Session;
 use crate::constraints::columns_named;
@@ -26,18 +27,7 @@ fn of_table(session: &Session, table: &Table, constraint: &str) -> [Cell; 6] {
 }
 
 pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("constraint_catalog", 'd'),
-        ("constraint_schema", 'd'),
-        ("constraint_name", 'd'),
-        ("table_catalog", 'd'),
-        ("table_schema", 'd'),
-        ("table_name", 'd'),
-        ("constraint_type", 't'),
-        ("is_deferrable", 't'),
-        ("initially_deferred", 't'),
-        ("enforced", 't'),
-    ]);
+    let mut view = ViewBuilder::of(standard_shapes::TABLE_CONSTRAINTS);
     for table in super::relations::all(session) {
         let rules = table.rules();
         let keys = rules.indexes.iter().filter(|it| it.kind.is_constraint()).map(|it| {
@@ -62,17 +52,7 @@ pub(super) fn constraints(session: &Session) -> SqlResult<RecordBatch> {
 }
 
 pub(super) fn key_columns(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("constraint_catalog", 'd'),
-        ("constraint_schema", 'd'),
-        ("constraint_name", 'd'),
-        ("table_catalog", 'd'),
-        ("table_schema", 'd'),
-        ("table_name", 'd'),
-        ("column_name", 'd'),
-        ("ordinal_position", '4'),
-        ("position_in_unique_constraint", '4'),
-    ]);
+    let mut view = ViewBuilder::of(standard_shapes::KEY_COLUMN_USAGE);
     for table in super::relations::all(session) {
         let rules = table.rules();
         let keys = rules.indexes.iter().filter(|it| it.kind.is_constraint());
@@ -95,12 +75,7 @@ pub(super) fn key_columns(session: &Session) -> SqlResult<RecordBatch> {
 
 /// The conditions of tables and domains, in parentheses.
 pub(super) fn checks(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("constraint_catalog", 'd'),
-        ("constraint_schema", 'd'),
-        ("constraint_name", 'd'),
-        ("check_clause", 't'),
-    ]);
+    let mut view = ViewBuilder::of(standard_shapes::CHECK_CONSTRAINTS);
     let tables = super::relations::all(session);
     let of_tables = |it: &Arc<Table>| -> Vec<(String, String, String)> {
         let schema = names::schema_of(&it.name);
@@ -154,15 +129,7 @@ fn used(session: &Session) -> SqlResult<Vec<Used>> {
 }
 
 pub(super) fn columns_used(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("table_catalog", 'd'),
-        ("table_schema", 'd'),
-        ("table_name", 'd'),
-        ("column_name", 'd'),
-        ("constraint_catalog", 'd'),
-        ("constraint_schema", 'd'),
-        ("constraint_name", 'd'),
-    ]);
+    let mut view = ViewBuilder::of(standard_shapes::CONSTRAINT_COLUMN_USAGE);
     for it in used(session)? {
         for column in it.columns {
             view.row([
@@ -180,14 +147,7 @@ pub(super) fn columns_used(session: &Session) -> SqlResult<RecordBatch> {
 }
 
 pub(super) fn tables_used(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("table_catalog", 'd'),
-        ("table_schema", 'd'),
-        ("table_name", 'd'),
-        ("constraint_catalog", 'd'),
-        ("constraint_schema", 'd'),
-        ("constraint_name", 'd'),
-    ]);
+    let mut view = ViewBuilder::of(standard_shapes::CONSTRAINT_TABLE_USAGE);
     for it in used(session)?.into_iter().filter(|it| it.is_key) {
         view.row([
             catalog(session),
@@ -202,17 +162,7 @@ pub(super) fn tables_used(session: &Session) -> SqlResult<RecordBatch> {
 }
 
 pub(super) fn references(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("constraint_catalog", 'd'),
-        ("constraint_schema", 'd'),
-        ("constraint_name", 'd'),
-        ("unique_constraint_catalog", 'd'),
-        ("unique_constraint_schema", 'd'),
-        ("unique_constraint_name", 'd'),
-        ("match_option", 't'),
-        ("update_rule", 't'),
-        ("delete_rule", 't'),
-    ]);
+    let mut view = ViewBuilder::of(standard_shapes::REFERENTIAL_CONSTRAINTS);
     let tables = super::relations::all(session);
     let by_name = by_name(&tables);
     for table in &tables {

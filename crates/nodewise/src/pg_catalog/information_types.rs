@@ -8,22 +8,12 @@ use stdx::sync::Arc;
 use super::information_columns::{listed, said_type_cells, shown};
 use super::row_types::composite;
 use super::shared::{none, number};
+use super::standard_shapes;
 use super::standard_types::{catalog, said_type, udt};
-use super::system_views::columns_of;
 use super::types::{PgType, TYPES};
 use crate::Session;
 use crate::pg_types::wire_type;
 use crate::views::{Cell, ViewBuilder};
-
-/// What is said of a type, which is [`said_type_cells`].
-const TYPE: &str = "data_type:t character_maximum_length:4 character_octet_length:4 character_set_catalog:d character_set_schema:d character_set_name:d collation_catalog:d collation_schema:d collation_name:d numeric_precision:4 numeric_precision_radix:4 numeric_scale:4 datetime_precision:4 interval_type:t interval_precision:4";
-/// What stands behind the name of a type: what only the standard has, and by what `element_types` refers to it.
-const REFERENCE: &str =
-    "scope_catalog:d scope_schema:d scope_name:d maximum_cardinality:4 dtd_identifier:d";
-
-fn view_of(columns: &str) -> ViewBuilder {
-    ViewBuilder::new(&columns_of(columns))
-}
 
 fn integer(_: usize) -> Cell {
     Cell::Integer(None)
@@ -39,7 +29,7 @@ fn known(of: DataType) -> Option<&'static PgType> {
     TYPES.iter().find(|it| it.oid == oid)
 }
 
-/// The cells of [`REFERENCE`].
+/// The cells of what refers to a type.
 fn reference(place: &str) -> [Cell; 5] {
     [none(), none(), none(), Cell::Integer(None), place.into()]
 }
@@ -55,9 +45,7 @@ fn made(session: &Session) -> Vec<Arc<UserType>> {
 }
 
 pub(super) fn domains(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = view_of(&format!(
-        "domain_catalog:d domain_schema:d domain_name:d {TYPE} domain_default:t udt_catalog:d udt_schema:d udt_name:d {REFERENCE}"
-    ));
+    let mut view = ViewBuilder::of(standard_shapes::DOMAINS);
     for it in made(session) {
         let Some(domain) = &it.domain else { continue };
         let (mut said, udt) = said_type_cells(session, it.data_type);
@@ -76,9 +64,7 @@ pub(super) fn domains(session: &Session) -> SqlResult<RecordBatch> {
 }
 
 pub(super) fn attributes(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = view_of(&format!(
-        "udt_catalog:d udt_schema:d udt_name:d attribute_name:d ordinal_position:4 attribute_default:t is_nullable:t {TYPE} attribute_udt_catalog:d attribute_udt_schema:d attribute_udt_name:d {REFERENCE} is_derived_reference_attribute:t"
-    ));
+    let mut view = ViewBuilder::of(standard_shapes::ATTRIBUTES);
     for it in made(session) {
         let Some((of, fields)) = composite(&it) else { continue };
         for (place, field) in (1..).zip(fields.fields()) {
@@ -93,9 +79,7 @@ pub(super) fn attributes(session: &Session) -> SqlResult<RecordBatch> {
 
 /// Types of rows are all that the standard calls so.
 pub(super) fn user_defined_types(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = view_of(&format!(
-        "user_defined_type_catalog:d user_defined_type_schema:d user_defined_type_name:d user_defined_type_category:t is_instantiable:t is_final:t ordering_form:t ordering_category:t ordering_routine_catalog:d ordering_routine_schema:d ordering_routine_name:d reference_type:t {TYPE} source_dtd_identifier:d ref_dtd_identifier:d"
-    ));
+    let mut view = ViewBuilder::of(standard_shapes::USER_DEFINED_TYPES);
     for it in made(session) {
         let Some((of, _)) = composite(&it) else { continue };
         let own: [Cell; 2] = ["STRUCTURED".into(), "YES".into()];
@@ -106,12 +90,12 @@ pub(super) fn user_defined_types(session: &Session) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
-/// The cells of [`TYPE`] where nothing is said of a type.
+/// The cells of what is said of a type where nothing is said of a type.
 fn no_type() -> impl Iterator<Item = Cell> {
     [none()].into_iter().chain(nothing_but_name())
 }
 
-/// The cells of [`TYPE`] behind its name, where nothing more is said of a type.
+/// The cells of what is said of a type behind its name, where nothing more is said of a type.
 fn nothing_but_name() -> impl Iterator<Item = Cell> {
     let lengths = std::array::from_fn::<_, 2, _>(integer);
     let orders = std::array::from_fn::<_, 6, _>(text);
@@ -122,9 +106,7 @@ fn nothing_but_name() -> impl Iterator<Item = Cell> {
 
 /// What the arrays are of that columns, fields and domains hold.
 pub(super) fn element_types(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = view_of(&format!(
-        "object_catalog:d object_schema:d object_name:d object_type:t collection_type_identifier:d {TYPE} domain_default:t udt_catalog:d udt_schema:d udt_name:d {REFERENCE}"
-    ));
+    let mut view = ViewBuilder::of(standard_shapes::ELEMENT_TYPES);
     let mut row = |name: &str, kind: &str, place: usize, of: DataType| {
         let Some(element) = of.element() else { return };
         let known = known(element);

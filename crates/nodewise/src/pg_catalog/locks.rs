@@ -7,29 +7,11 @@ use ::types::{SqlResult, TableId};
 use arrow_array::RecordBatch;
 
 use super::oids;
+use super::shapes;
 use super::shared::{none, number};
 use crate::Session;
 use crate::locks::{HolderKind, Locked, Thing};
 use crate::views::{Cell, ViewBuilder};
-
-const COLUMNS: [(&str, char); 16] = [
-    ("locktype", 't'),
-    ("database", 'i'),
-    ("relation", '#'),
-    ("page", '4'),
-    ("tuple", '2'),
-    ("virtualxid", 't'),
-    ("transactionid", 'i'),
-    ("classid", '#'),
-    ("objid", '#'),
-    ("objsubid", '2'),
-    ("virtualtransaction", 't'),
-    ("pid", '4'),
-    ("mode", 't'),
-    ("granted", 'b'),
-    ("fastpath", 'b'),
-    ("waitstart", 't'),
-];
 
 /// What a row is about.
 enum What {
@@ -39,7 +21,7 @@ enum What {
 }
 
 pub(super) fn locks(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&COLUMNS);
+    let mut view = ViewBuilder::of(shapes::PG_LOCKS);
     let locks = &session.database.locks;
     let mut shared = BTreeSet::new();
     for held in locks.list() {

@@ -3,6 +3,10 @@
 //! Key decision: they are made anew for each statement, as all views are, and their ids (`oids`) depend on nothing but what
 //! they are of, so that what one statement has found another finds again. No statement is known by its text.
 //!
+//! Key decision: the relations of the system are relations as the others are, with numbers and columns of their own, and
+//! stand behind those of users. Those of schema `nodewise` are in `pg_class` and `pg_attribute` alone: what lists relations by the standard leaves out the schemas that it knows of the
+//! system, and would show them to users.
+//!
 //! Types that we do not have stand as the nearest of ours: `xid` and `regproc` are BIGINT or the name, expressions are TEXT.
 
 mod activity;
@@ -28,7 +32,9 @@ mod relations;
 mod roles;
 mod row_types;
 mod session;
+mod shapes;
 mod shared;
+mod standard_shapes;
 mod standard_types;
 mod statements;
 mod system_views;
@@ -39,8 +45,8 @@ use ::types::{SqlResult, names};
 use arrow_array::RecordBatch;
 
 use crate::Session;
-use crate::views::ViewBuilder;
-use system_views::{COUNTS, EMPTY, columns_of, number_of_view};
+use crate::views::{ViewBuilder, columns_of};
+use system_views::{COUNTS, number_of_view};
 
 pub(crate) use relations::{number_by_id, serial_sequences};
 pub(crate) use session::{catalog_texts, relation_number, session_value};
@@ -106,14 +112,11 @@ pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<
         "pg_enum" => types::labels(session),
         "pg_views" => relations::views(session),
         _ => {
-            if let Some((_, columns)) = EMPTY.iter().find(|it| it.0 == name) {
-                return Some(ViewBuilder::new(columns).finish());
-            }
             if let Some((_, columns)) = COUNTS.iter().find(|it| it.0 == name) {
                 return Some(table_counts::rows(&columns_of(columns), session));
             }
             let (_, columns) = nothing::NOTHING.iter().find(|it| it.0 == name)?;
-            ViewBuilder::new(&columns_of(columns)).finish()
+            ViewBuilder::of(columns).finish()
         }
     })
 }

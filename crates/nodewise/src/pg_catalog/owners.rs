@@ -1,9 +1,10 @@
 //! Who owns what, and what was given of it, as cells.
 
-use ::types::{Grant, ObjectKind, Rights, RoleId, SqlResult, array};
+use ::types::{Grant, ObjectKind, Privileges, Rights, RoleId, SqlResult, array};
 
+use super::system_views::SystemRelation;
 use crate::Session;
-use crate::roles::acl;
+use crate::roles::{acl, is_secret};
 use crate::views::Cell;
 
 /// The number of a role.
@@ -12,11 +13,23 @@ pub(super) fn oid(role: RoleId) -> i64 {
 }
 
 /// Who owns an object, and what was given of it.
+#[derive(Clone)]
 pub(super) struct Shown(Rights);
 
 impl Shown {
     pub(super) fn of(session: &Session, kind: ObjectKind, name: &str) -> Self {
         Self(session.rights_snapshot().rights(kind, name))
+    }
+
+    /// Of a relation of the system: all may read it, but for those with what checks passwords.
+    pub(super) fn of_system(it: &SystemRelation) -> Self {
+        let owner = RoleId::BOOTSTRAP;
+        let given = |to, rights| Grant { to, by: owner, rights, options: Privileges::NONE };
+        let mut grants = vec![given(owner, ObjectKind::Relation.all())];
+        if !is_secret(it.schema, it.name) {
+            grants.push(given(RoleId::PUBLIC, Privileges::SELECT));
+        }
+        Self(Rights { grants: Some(grants), ..Rights::of(owner) })
     }
 
     /// Of a relation, whichever kind it is of.

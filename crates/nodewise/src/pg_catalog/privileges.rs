@@ -7,6 +7,7 @@ use ::types::{
 use super::oids;
 use super::relations;
 use super::shared::schemas;
+use super::system_views::numbered_views;
 use crate::Session;
 use crate::roles::{Authority, columns_of};
 
@@ -227,7 +228,7 @@ pub(super) fn numbers(
             let all = match kind {
                 ObjectKind::Schema => schemas(session).into_iter().map(|it| (it.1, it.0)).collect(),
                 ObjectKind::Database => vec![(oids::DATABASE, String::new())],
-                _ => relations::numbered(&session.snapshot()),
+                _ => all_relations(session),
             };
             let mut found = Vec::new();
             for (number, name) in &all {
@@ -361,12 +362,10 @@ fn object_of(session: &Session, kind: ObjectKind, object: &Value) -> SqlResult<O
             let (schema, bare) = binder::sequence_names::relation_in(name)?;
             let found = relations::number_of(session, schema.as_deref(), &bare);
             let Some(found) = found else {
-                let of_system = [super::CATALOG, super::INFORMATION].into_iter().find(|it| {
-                    schema.as_deref().unwrap_or(super::CATALOG) == *it
-                        && super::names(it).contains(&&*bare)
-                });
-                let of_system = of_system.map(|it| format!("{it}.{bare}"));
-                return of_system.map(Some).ok_or_else(|| {
+                let within = schema.as_deref().unwrap_or(super::CATALOG);
+                let mut of_system = numbered_views();
+                let of_system = of_system.find(|it| it.1 == within && it.2 == bare);
+                return of_system.map(|it| Some(names::joined(it.1, it.2))).ok_or_else(|| {
                     let message = format!("relation \"{name}\" does not exist");
                     SqlError::new(SqlState::UNDEFINED_TABLE, message)
                 });
@@ -379,6 +378,11 @@ fn object_of(session: &Session, kind: ObjectKind, object: &Value) -> SqlResult<O
 }
 
 fn named(session: &Session, number: i64) -> Option<String> {
-    let all = relations::numbered(&session.snapshot());
-    all.into_iter().find(|it| it.0 == number).map(|it| it.1)
+    all_relations(session).into_iter().find(|it| it.0 == number).map(|it| it.1)
+}
+
+/// The relations of users and of the system, by their numbers.
+fn all_relations(session: &Session) -> Vec<(i64, String)> {
+    let of_system = numbered_views().map(|it| (it.0, names::joined(it.1, it.2)));
+    relations::numbered(&session.snapshot()).into_iter().chain(of_system).collect()
 }

@@ -6,17 +6,18 @@ use ::types::numeric::interval_text::Fields;
 use ::types::{Bits, DataType, IndexMethod, SqlResult, TableId, names};
 use arrow_array::RecordBatch;
 use binder::bind::SerialSequence;
+use std::borrow::Cow;
 use stdx::sync::Arc;
 use storage::{CatalogSnapshot, Rules, Table, TableIndex};
 
 use super::owners::Shown;
 use super::shared::{is_plain, none, number, ways};
-use super::{oids, row_types};
+use super::{oids, row_types, shapes, system_views};
 use crate::Session;
 use crate::constraints;
 use crate::pg_types::wire_type;
 use crate::search_path::SearchPath;
-use crate::views::{ViewBuilder, Viewer};
+use crate::views::{Cell, ViewBuilder, Viewer};
 
 /// A name as it is written in SQL: quoted where it has to be.
 pub(super) fn quoted(name: &str) -> String {
@@ -43,41 +44,8 @@ pub(super) fn index_oid(table: TableId, index: &TableIndex) -> i64 {
     oids::named("index", table, &index.name)
 }
 
-/// The columns of `pg_class`.
-const CLASS: [(&str, char); 29] = [
-    ("oid", '#'),
-    ("relname", 'd'),
-    ("relnamespace", '#'),
-    ("reltype", '#'),
-    ("reloftype", '#'),
-    ("relowner", '#'),
-    ("relam", '#'),
-    ("relfilenode", '#'),
-    ("reltablespace", '#'),
-    ("relpages", '4'),
-    ("reltuples", 'i'),
-    ("reltoastrelid", '#'),
-    ("relhasindex", 'b'),
-    ("relisshared", 'b'),
-    ("relpersistence", 'c'),
-    ("relkind", 'c'),
-    ("relnatts", '2'),
-    ("relchecks", '2'),
-    ("relhasrules", 'b'),
-    ("relhastriggers", 'b'),
-    ("relhassubclass", 'b'),
-    ("relrowsecurity", 'b'),
-    ("relforcerowsecurity", 'b'),
-    ("relispopulated", 'b'),
-    ("relreplident", 'c'),
-    ("relispartition", 'b'),
-    ("relacl", 'a'),
-    ("reloptions", 'a'),
-    ("relpartbound", 't'),
-];
-
 pub(super) fn classes(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&CLASS);
+    let mut view = ViewBuilder::of(shapes::PG_CLASS);
     let row_type = |id| oids::row_type(id).0;
     for table in all(session) {
         let rules = table.rules();
@@ -110,21 +78,18 @@ pub(super) fn classes(session: &Session) -> SqlResult<RecordBatch> {
         let own = Class::of(oids::of_name("sequence", &it.name), "S", 3);
         class(session, &mut view, &it.name, &Class { rows: 1, ..own })?;
     }
+    for it in system_views::relations()? {
+        let kind = if it.is_table { "r" } else { "v" };
+        let own = Class::of(it.oid, kind, it.columns.len());
+        let own = Class { shown: Some(Shown::of_system(it)), ..own };
+        class(session, &mut view, &names::joined(it.schema, it.name), &own)?;
+    }
     view.finish()
 }
 
 /// The sequences, as `pg_sequence` has them.
 pub(super) fn sequences(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("seqrelid", '#'),
-        ("seqtypid", '#'),
-        ("seqstart", 'i'),
-        ("seqincrement", 'i'),
-        ("seqmax", 'i'),
-        ("seqmin", 'i'),
-        ("seqcache", 'i'),
-        ("seqcycle", 'b'),
-    ]);
+    let mut view = ViewBuilder::of(shapes::PG_SEQUENCE);
     let snapshot = session.snapshot();
     for sequence in snapshot.sequences() {
         let of = &sequence.definition;
@@ -144,19 +109,7 @@ pub(super) fn sequences(session: &Session) -> SqlResult<RecordBatch> {
 
 /// The view `pg_sequences`: the last number is NULL until one was given out, and for who may not read it.
 pub(super) fn sequences_by_name(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("schemaname", 'd'),
-        ("sequencename", 'd'),
-        ("sequenceowner", 'd'),
-        ("data_type", 't'),
-        ("start_value", 'i'),
-        ("min_value", 'i'),
-        ("max_value", 'i'),
-        ("increment_by", 'i'),
-        ("cycle", 'b'),
-        ("cache_size", 'i'),
-        ("last_value", 'i'),
-    ]);
+    let mut view = ViewBuilder::of(shapes::PG_SEQUENCES);
     for sequence in session.snapshot().sequences() {
         let (of, position) = (&sequence.definition, sequence.counter.lock().position);
         let is_seen = position.is_called && session.reads_sequence(&sequence.name);
@@ -208,6 +161,8 @@ struct Class<'a> {
     row_type: i64,
     /// The number of who owns it, where that is no owner of a relation.
     role: Option<i64>,
+    /// Who owns a relation of the system, and what was given of it.
+    shown: Option<Shown>,
 }
 
 impl Class<'_> {
@@ -223,6 +178,7 @@ impl Class<'_> {
             method: IndexMethod::default(),
             row_type: 0,
             role: None,
+            shown: None,
         }
     }
 }
@@ -233,7 +189,8 @@ fn class(
     name: &str,
     class: &Class<'_>,
 ) -> SqlResult<()> {
-    let shown = Shown::of_relation(session, class.owner.unwrap_or(name));
+    let of_own = || Shown::of_relation(session, class.owner.unwrap_or(name));
+    let shown = class.shown.as_ref().map_or_else(|| Cow::Owned(of_own()), Cow::Borrowed);
     let acl = if class.kind == "i" { none() } else { shown.acl(session, false)? };
     let Class { oid, kind, columns, rows, rules, is_populated, .. } = *class;
     let method = match kind {
@@ -253,7 +210,8 @@ fn class(
         number(if is_kept { oid } else { 0 }),
         number(0),
         number(0),
-        rows.into(),
+        Cell::Float(rows as f64),
+        number(0),
         number(0),
         rules.is_some_and(|it| !it.indexes.is_empty()).into(),
         false.into(),
@@ -269,6 +227,9 @@ fn class(
         is_populated.into(),
         if kind == "r" { "d".into() } else { "n".into() },
         false.into(),
+        number(0),
+        number(0),
+        number(0),
         acl,
         none(),
         none(),
@@ -288,16 +249,7 @@ pub(super) fn numbers(numbers: impl Iterator<Item = i64>, lower: i32) -> SqlResu
 }
 
 pub(super) fn tables(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("schemaname", 'd'),
-        ("tablename", 'd'),
-        ("tableowner", 'd'),
-        ("tablespace", 'd'),
-        ("hasindexes", 'b'),
-        ("hasrules", 'b'),
-        ("hastriggers", 'b'),
-        ("rowsecurity", 'b'),
-    ]);
+    let mut view = ViewBuilder::of(shapes::PG_TABLES);
     for table in all(session) {
         view.row([
             names::schema_of(&table.name).into(),
@@ -310,32 +262,33 @@ pub(super) fn tables(session: &Session) -> SqlResult<RecordBatch> {
             false.into(),
         ]);
     }
+    for it in system_views::standard()?.filter(|it| it.is_table) {
+        let owner = Shown::of_system(it).owner_name(session);
+        let (no, schema) = (|| false.into(), it.schema.into());
+        view.row([schema, it.name.into(), owner, none(), no(), no(), no(), no()]);
+    }
     view.finish()
 }
 
 pub(super) fn views(session: &Session) -> SqlResult<RecordBatch> {
-    let columns = [("schemaname", 'd'), ("viewname", 'd'), ("viewowner", 'd'), ("definition", 't')];
-    let mut view = ViewBuilder::new(&columns);
+    let mut view = ViewBuilder::of(shapes::PG_VIEWS);
     for it in session.snapshot().views().iter().filter(|it| it.materialized.is_none()) {
         let owner = Shown::of_relation(session, &it.name).owner_name(session);
         let definition = format!("{};", it.query);
         let (schema, name) = names::split(&it.name);
         view.row([schema.into(), name.into(), owner, definition.into()]);
     }
+    for it in system_views::standard()?.filter(|it| !it.is_table) {
+        // No query makes it.
+        let owner = Shown::of_system(it).owner_name(session);
+        view.row([it.schema.into(), it.name.into(), owner, none()]);
+    }
     view.finish()
 }
 
 /// The view `pg_matviews`.
 pub(super) fn materialized_views(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("schemaname", 'd'),
-        ("matviewname", 'd'),
-        ("matviewowner", 'd'),
-        ("tablespace", 'd'),
-        ("hasindexes", 'b'),
-        ("ispopulated", 'b'),
-        ("definition", 't'),
-    ]);
+    let mut view = ViewBuilder::of(shapes::PG_MATVIEWS);
     for it in session.snapshot().views() {
         let Some(rows) = &it.materialized else { continue };
         let (schema, name) = names::split(&it.name);
@@ -375,7 +328,7 @@ fn own_names(session: &Session) -> Vec<(i64, String)> {
 /// [`own_names`], and those of the views of the system.
 pub(super) fn names(session: &Session) -> Vec<(i64, String)> {
     // The schema of the catalog is looked through first.
-    let of_system = super::system_views::numbered_views().map(|(oid, schema, name)| match schema {
+    let of_system = system_views::numbered_views().map(|(oid, schema, name)| match schema {
         names::CATALOG => (oid, name.to_owned()),
         _ => (oid, format!("{schema}.{name}")),
     });
@@ -391,7 +344,7 @@ pub(super) fn all_names(session: &Session) -> Vec<(i64, String)> {
         let (schema, name) = names::split(&full);
         (oid, schema, name, is_visible(session, &snapshot, &path, &full))
     });
-    let of_system = super::system_views::numbered_views().map(|(oid, schema, name)| {
+    let of_system = system_views::numbered_views().map(|(oid, schema, name)| {
         (oid, schema.to_owned(), name.to_owned(), schema == names::CATALOG)
     });
     let mut all = Vec::new();
@@ -454,7 +407,7 @@ pub(crate) fn number_by_id(snapshot: &CatalogSnapshot, id: TableId, name: &str) 
         oids::of_name("sequence", name)
     } else {
         let (schema, own) = names::split(name);
-        super::system_views::numbered_views().find(|it| it.1 == schema && it.2 == own)?.0
+        system_views::numbered_views().find(|it| it.1 == schema && it.2 == own)?.0
     };
     u32::try_from(number).ok()
 }
@@ -467,6 +420,10 @@ fn is_visible(
     full: &str,
 ) -> bool {
     let (schema, name) = names::split(full);
+    if schema == names::CATALOG {
+        // It is looked through first.
+        return true;
+    }
     if !path.schemas().contains(&schema) {
         return false;
     }
@@ -479,7 +436,9 @@ fn is_visible(
 pub(super) fn hidden(session: &Session) -> Vec<(i64, String)> {
     let snapshot = session.snapshot();
     let path = session.search_path(&snapshot);
+    let of_system = system_views::numbered_views();
     let mut all = numbered(&snapshot);
+    all.extend(of_system.map(|(oid, schema, name)| (oid, names::joined(schema, name))));
     all.retain(|it| !is_visible(session, &snapshot, &path, &it.1));
     all
 }
@@ -497,7 +456,9 @@ pub(super) fn number_of(session: &Session, schema: Option<&str>, name: &str) -> 
 /// The bytes of tables by their numbers.
 pub(super) fn sizes(session: &Session) -> Vec<(i64, String)> {
     let size = |it: &Arc<Table>| (oids::table(it.id), it.memory_bytes().to_string());
-    all(session).iter().map(size).collect()
+    // Those of the system are made for each statement.
+    let of_system = system_views::numbered_views().map(|it| (it.0, "0".to_owned()));
+    all(session).iter().map(size).chain(of_system).collect()
 }
 
 /// The types of all columns, those of types of rows among them, and what domains are made of.

@@ -5,7 +5,9 @@ use arrow_array::RecordBatch;
 use stdx::sync::Arc;
 
 use super::owners::oid;
+use super::shapes;
 use super::shared::{none, number};
+use super::standard_shapes;
 use crate::Session;
 use crate::roles::{Authority, columns_of};
 use crate::views::{Cell, ViewBuilder};
@@ -30,21 +32,7 @@ pub(super) fn names(session: &Session) -> Vec<(i64, Option<i64>, String)> {
 
 /// `pg_roles`, and `pg_authid` with what checks passwords.
 pub(super) fn roles(session: &Session, with_verifiers: bool) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("oid", '#'),
-        ("rolname", 'd'),
-        ("rolsuper", 'b'),
-        ("rolinherit", 'b'),
-        ("rolcreaterole", 'b'),
-        ("rolcreatedb", 'b'),
-        ("rolcanlogin", 'b'),
-        ("rolreplication", 'b'),
-        ("rolbypassrls", 'b'),
-        ("rolconnlimit", '4'),
-        ("rolpassword", 't'),
-        ("rolvaliduntil", 't'),
-        ("rolconfig", 'a'),
-    ]);
+    let mut view = ViewBuilder::of(shapes::PG_AUTHID);
     for role in all(session) {
         let password = match with_verifiers {
             true => role.verifier.clone().into(),
@@ -83,17 +71,7 @@ fn valid_until(session: &Session, role: &Role) -> Cell {
 
 /// `pg_user`, and `pg_shadow` with what checks passwords.
 pub(super) fn users(session: &Session, with_verifiers: bool) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("usename", 'd'),
-        ("usesysid", '#'),
-        ("usecreatedb", 'b'),
-        ("usesuper", 'b'),
-        ("userepl", 'b'),
-        ("usebypassrls", 'b'),
-        ("passwd", 't'),
-        ("valuntil", 't'),
-        ("useconfig", 'a'),
-    ]);
+    let mut view = ViewBuilder::of(shapes::PG_SHADOW);
     for role in all(session).iter().filter(|it| it.can_login) {
         let password = match with_verifiers {
             true => role.verifier.clone().into(),
@@ -116,7 +94,7 @@ pub(super) fn users(session: &Session, with_verifiers: bool) -> SqlResult<Record
 
 /// `pg_group`: roles that nobody comes in as.
 pub(super) fn groups(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[("groname", 'd'), ("grosysid", '#'), ("grolist", 'l')]);
+    let mut view = ViewBuilder::of(shapes::PG_GROUP);
     let all = all(session);
     for role in all.iter().filter(|it| !it.can_login) {
         let is_member = |it: &&Arc<Role>| it.memberships.iter().any(|it| it.of == role.id);
@@ -130,15 +108,7 @@ pub(super) fn groups(session: &Session) -> SqlResult<RecordBatch> {
 }
 
 pub(super) fn members(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("oid", '#'),
-        ("roleid", '#'),
-        ("member", '#'),
-        ("grantor", '#'),
-        ("admin_option", 'b'),
-        ("inherit_option", 'b'),
-        ("set_option", 'b'),
-    ]);
+    let mut view = ViewBuilder::of(shapes::PG_AUTH_MEMBERS);
     for role in all(session) {
         for it in &role.memberships {
             let own = format!("{} {} {}", it.of, role.id, it.grantor);
@@ -176,16 +146,7 @@ fn shown_grantee(session: &Session, by: RoleId, to: RoleId, own_only: bool) -> O
 
 /// `information_schema.table_privileges`, and those of it that are about roles of who asks.
 pub(super) fn table_privileges(session: &Session, own_only: bool) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("grantor", 'd'),
-        ("grantee", 'd'),
-        ("table_catalog", 'd'),
-        ("table_schema", 'd'),
-        ("table_name", 'd'),
-        ("privilege_type", 't'),
-        ("is_grantable", 't'),
-        ("with_hierarchy", 't'),
-    ]);
+    let mut view = ViewBuilder::of(standard_shapes::ROLE_TABLE_GRANTS);
     for name in tables_and_views(session) {
         let rights = session.rights_snapshot().rights(ObjectKind::Relation, &name);
         for grant in rights.given(ObjectKind::Relation, false).iter() {
@@ -215,16 +176,7 @@ pub(super) fn table_privileges(session: &Session, own_only: bool) -> SqlResult<R
 /// `information_schema.column_privileges`, and those of it that are about roles of who asks: what was given on a table is given on
 /// each of its columns.
 pub(super) fn column_privileges(session: &Session, own_only: bool) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("grantor", 'd'),
-        ("grantee", 'd'),
-        ("table_catalog", 'd'),
-        ("table_schema", 'd'),
-        ("table_name", 'd'),
-        ("column_name", 'd'),
-        ("privilege_type", 't'),
-        ("is_grantable", 't'),
-    ]);
+    let mut view = ViewBuilder::of(standard_shapes::COLUMN_PRIVILEGES);
     let snapshot = session.snapshot();
     for name in tables_and_views(session) {
         let rights = session.rights_snapshot().rights(ObjectKind::Relation, &name);
@@ -262,7 +214,7 @@ pub(super) fn column_privileges(session: &Session, own_only: bool) -> SqlResult<
 
 /// `information_schema.enabled_roles`.
 pub(super) fn enabled_roles(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[("role_name", 'd')]);
+    let mut view = ViewBuilder::of(standard_shapes::ENABLED_ROLES);
     let own = session.authority();
     for role in all(session).iter().filter(|it| own.has_role(it.id)) {
         view.row([role.name.as_str().into()]);
@@ -272,7 +224,7 @@ pub(super) fn enabled_roles(session: &Session) -> SqlResult<RecordBatch> {
 
 /// `information_schema.applicable_roles`.
 pub(super) fn applicable_roles(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[("grantee", 'd'), ("role_name", 'd'), ("is_grantable", 't')]);
+    let mut view = ViewBuilder::of(standard_shapes::APPLICABLE_ROLES);
     let own: Authority = session.authority();
     for role in all(session).iter().filter(|it| own.has_role(it.id)) {
         for it in &role.memberships {

@@ -5,6 +5,7 @@ use arrow_array::RecordBatch;
 
 use super::oids;
 use super::owners::Shown;
+use super::shapes;
 use crate::Session;
 use crate::client_settings::POSTGRES_VERSION;
 use crate::database_settings::list_of_database;
@@ -29,8 +30,7 @@ pub(super) fn schemas(session: &Session) -> Vec<(String, i64)> {
 }
 
 pub(super) fn namespaces(session: &Session) -> SqlResult<RecordBatch> {
-    let columns = [("oid", '#'), ("nspname", 'd'), ("nspowner", '#'), ("nspacl", 'a')];
-    let mut view = ViewBuilder::new(&columns);
+    let mut view = ViewBuilder::of(shapes::PG_NAMESPACE);
     for (name, oid) in schemas(session) {
         let shown = Shown::of(session, ObjectKind::Schema, &name);
         let acl = shown.acl(session, name == names::PUBLIC)?;
@@ -40,8 +40,7 @@ pub(super) fn namespaces(session: &Session) -> SqlResult<RecordBatch> {
 }
 
 pub(super) fn access_methods() -> SqlResult<RecordBatch> {
-    let columns = [("oid", '#'), ("amname", 'd'), ("amhandler", 't'), ("amtype", 'c')];
-    let mut view = ViewBuilder::new(&columns);
+    let mut view = ViewBuilder::of(shapes::PG_AM);
     view.row([number(oids::COLUMNS), "columns".into(), "-".into(), "t".into()]);
     for it in [IndexMethod::BTree, IndexMethod::Hash, IndexMethod::Inverted] {
         view.row([number(oids::method(it)), it.name().into(), "-".into(), "i".into()]);
@@ -51,17 +50,7 @@ pub(super) fn access_methods() -> SqlResult<RecordBatch> {
 
 /// What functions are written in.
 pub(super) fn languages() -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("oid", '#'),
-        ("lanname", 'd'),
-        ("lanowner", '#'),
-        ("lanispl", 'b'),
-        ("lanpltrusted", 'b'),
-        ("lanplcallfoid", '#'),
-        ("laninline", '#'),
-        ("lanvalidator", '#'),
-        ("lanacl", 'a'),
-    ]);
+    let mut view = ViewBuilder::of(shapes::PG_LANGUAGE);
     view.row([
         number(oids::INTERNAL),
         "internal".into(),
@@ -77,21 +66,7 @@ pub(super) fn languages() -> SqlResult<RecordBatch> {
 }
 
 pub(super) fn collations() -> SqlResult<RecordBatch> {
-    let columns = [
-        ("oid", '#'),
-        ("collname", 'd'),
-        ("collnamespace", '#'),
-        ("collowner", '#'),
-        ("collprovider", 'c'),
-        ("collisdeterministic", 'b'),
-        ("collencoding", '4'),
-        ("collcollate", 't'),
-        ("collctype", 't'),
-        ("colllocale", 't'),
-        ("collicurules", 't'),
-        ("collversion", 't'),
-    ];
-    let mut view = ViewBuilder::new(&columns);
+    let mut view = ViewBuilder::of(shapes::PG_COLLATION);
     let known = [
         (100, "default", "d"),
         (oids::COLLATION, "C", "c"),
@@ -118,30 +93,13 @@ pub(super) fn collations() -> SqlResult<RecordBatch> {
 }
 
 pub(super) fn tablespaces() -> SqlResult<RecordBatch> {
-    let columns =
-        [("oid", '#'), ("spcname", 'd'), ("spcowner", '#'), ("spcacl", 'a'), ("spcoptions", 't')];
-    let mut view = ViewBuilder::new(&columns);
+    let mut view = ViewBuilder::of(shapes::PG_TABLESPACE);
     view.row([number(1663), "pg_default".into(), number(oids::OWNER), none(), none()]);
     view.finish()
 }
 
 pub(super) fn databases(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("oid", '#'),
-        ("datname", 'd'),
-        ("datdba", '#'),
-        ("encoding", '4'),
-        ("datlocprovider", 'c'),
-        ("datistemplate", 'b'),
-        ("datallowconn", 'b'),
-        ("datconnlimit", '4'),
-        ("dattablespace", '#'),
-        ("datcollate", 't'),
-        ("datctype", 't'),
-        ("datlocale", 't'),
-        ("daticurules", 't'),
-        ("datacl", 'a'),
-    ]);
+    let mut view = ViewBuilder::of(shapes::PG_DATABASE);
     let shown = Shown::of(session, ObjectKind::Database, "");
     view.row([
         number(oids::DATABASE),
@@ -164,18 +122,7 @@ pub(super) fn databases(session: &Session) -> SqlResult<RecordBatch> {
 }
 
 pub(super) fn settings(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("name", 't'),
-        ("setting", 't'),
-        ("unit", 't'),
-        ("category", 't'),
-        ("short_desc", 't'),
-        ("context", 't'),
-        ("vartype", 't'),
-        ("source", 't'),
-        ("reset_val", 't'),
-        ("pending_restart", 'b'),
-    ]);
+    let mut view = ViewBuilder::of(shapes::PG_SETTINGS);
     let all = session.settings.list().into_iter().chain(list_of_database(&session.database));
     for setting in all {
         view.row([

@@ -5,6 +5,7 @@ use ::types::SqlResult;
 use arrow_array::RecordBatch;
 
 use super::oids;
+use super::shapes;
 use super::shared::number;
 use crate::Session;
 use crate::views::ViewBuilder;
@@ -13,20 +14,7 @@ use crate::views::ViewBuilder;
 const MILLISECOND: f64 = 1e6;
 
 pub(super) fn statements(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("userid", 'i'),
-        ("dbid", '#'),
-        ("toplevel", 'b'),
-        ("queryid", 'i'),
-        ("query", 't'),
-        ("calls", 'i'),
-        ("total_exec_time", 'f'),
-        ("min_exec_time", 'f'),
-        ("max_exec_time", 'f'),
-        ("mean_exec_time", 'f'),
-        ("stddev_exec_time", 'f'),
-        ("rows", 'i'),
-    ]);
+    let mut view = ViewBuilder::of(shapes::PG_STAT_STATEMENTS);
     let sees_all = session.sees_all_texts();
     for (id, text, entry) in session.database.statements.texts.list() {
         let time = |it: f64| it / MILLISECOND;

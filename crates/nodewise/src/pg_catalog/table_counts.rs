@@ -19,6 +19,7 @@ pub(super) fn rows(columns: &[(&str, char)], session: &Session) -> SqlResult<Rec
             ("relname", _) => names::bare(&table.name).into(),
             ("n_live_tup", _) => table.rows().into(),
             (_, 'i') => Cell::Integer(None),
+            (_, 'm') => Cell::Moment(None),
             _ => none(),
         }));
     }

@@ -6,6 +6,7 @@ use storage::CatalogSnapshot;
 
 use super::owners::Shown;
 use super::row_types::is_own;
+use super::shapes;
 use super::shared::{none, number, ways};
 use super::{oids, row_types};
 use crate::Session;
@@ -145,38 +146,8 @@ pub(super) fn known_names(session: &Session) -> Vec<(i64, String)> {
     all
 }
 
-/// The columns of `pg_type`.
-const COLUMNS: [(&str, char); 26] = [
-    ("oid", '#'),
-    ("typname", 'd'),
-    ("typnamespace", '#'),
-    ("typowner", '#'),
-    ("typlen", '2'),
-    ("typbyval", 'b'),
-    ("typtype", 'c'),
-    ("typcategory", 'c'),
-    ("typispreferred", 'b'),
-    ("typisdefined", 'b'),
-    ("typdelim", 'c'),
-    ("typrelid", '#'),
-    ("typsubscript", 't'),
-    ("typelem", '#'),
-    ("typarray", '#'),
-    ("typinput", 't'),
-    ("typoutput", 't'),
-    ("typreceive", 't'),
-    ("typsend", 't'),
-    ("typnotnull", 'b'),
-    ("typbasetype", '#'),
-    ("typtypmod", '4'),
-    ("typndims", '4'),
-    ("typcollation", '#'),
-    ("typdefault", 't'),
-    ("typacl", 'a'),
-];
-
 pub(super) fn types(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&COLUMNS);
+    let mut view = ViewBuilder::of(shapes::PG_TYPE);
     for it in TYPES {
         let by_value = (1..=8).contains(&it.length);
         let preferred = matches!(
@@ -335,12 +306,7 @@ fn made_type_row(
 
 /// The view `pg_enum`: the labels of types.
 pub(super) fn labels(session: &Session) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("oid", '#'),
-        ("enumtypid", '#'),
-        ("enumsortorder", 'i'),
-        ("enumlabel", 'd'),
-    ]);
+    let mut view = ViewBuilder::of(shapes::PG_ENUM);
     for it in session.snapshot().user_types() {
         let DataType::Enum(labels) = it.data_type else { continue };
         if !is_own(it) {
@@ -417,17 +383,7 @@ fn array_type(
 
 /// The order of values in keys: one for all types.
 pub(super) fn operator_classes() -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("oid", '#'),
-        ("opcmethod", '#'),
-        ("opcname", 'd'),
-        ("opcnamespace", '#'),
-        ("opcowner", '#'),
-        ("opcfamily", '#'),
-        ("opcintype", '#'),
-        ("opcdefault", 'b'),
-        ("opckeytype", '#'),
-    ]);
+    let mut view = ViewBuilder::of(shapes::PG_OPCLASS);
     for it in TYPES {
         view.row([
             number(oids::CLASSES + it.oid),

@@ -11,7 +11,7 @@ use types::{
     LockMode, ObjectKind, Privileges, RoleId, SqlError, SqlResult, SqlState, UserType, names,
 };
 
-use super::{Authority, columns_of};
+use super::{Authority, columns_of, is_secret};
 use crate::Session;
 use crate::views::Viewer;
 
@@ -371,8 +371,7 @@ impl Authority {
     /// A relation that is made for the statement: of the catalog's own all but one are for everybody.
     fn check_transient(&self, name: &str) -> SqlResult<()> {
         let (schema, bare) = names::split(name);
-        let is_secret = schema == names::CATALOG && matches!(&*bare, "pg_authid" | "pg_shadow");
-        match is_secret && !self.is_superuser() {
+        match is_secret(&schema, &bare) && !self.is_superuser() {
             true => {
                 let word = if bare == "pg_authid" { "table" } else { "view" };
                 Err(SqlError::new(REFUSED, format!("permission denied for {word} {bare}")))

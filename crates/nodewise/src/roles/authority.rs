@@ -82,6 +82,7 @@ impl Authority {
         match kind {
             ObjectKind::Relation | ObjectKind::Sequence if reads => held |= Privileges::SELECT,
             ObjectKind::Schema if reads || writes => held |= Privileges::USAGE,
+            ObjectKind::Relation if is_open(name) => held |= Privileges::SELECT,
             _ => {}
         }
         if kind == ObjectKind::Relation && writes {
@@ -177,4 +178,15 @@ fn reached(
         }
     }
     all
+}
+
+/// Whether a relation of the system is for superusers alone: what checks passwords.
+pub(crate) fn is_secret(schema: &str, name: &str) -> bool {
+    schema == names::CATALOG && matches!(name, "pg_authid" | "pg_shadow")
+}
+
+/// Whether everybody may read a relation, as it is the system's.
+fn is_open(full: &str) -> bool {
+    let (schema, name) = names::split(full);
+    names::SYSTEM.contains(&&*schema) && !is_secret(&schema, &name)
 }

@@ -19,7 +19,7 @@ mod owning;
 mod role_ddl;
 mod texts;
 
-pub(crate) use authority::Authority;
+pub(crate) use authority::{Authority, is_secret};
 pub(crate) use chosen::ChosenRoles;
 pub use chosen::VerifierMaker;
 pub(crate) use columns::columns_of;

@@ -1,8 +1,8 @@
 //! Rows of views as Arrow.
 
 use arrow_array::builder::{
-    BooleanBuilder, Float64Builder, Int16Builder, Int32Builder, Int64Builder, StringBuilder,
-    TimestampMicrosecondBuilder,
+    BooleanBuilder, Float32Builder, Float64Builder, Int16Builder, Int32Builder, Int64Builder,
+    StringBuilder, TimestampMicrosecondBuilder,
 };
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
@@ -12,6 +12,15 @@ use types::{SqlError, SqlResult};
 
 /// The zone of moments.
 const UTC: &str = "UTC";
+
+/// The columns of a view: their names, each with the letter of its type ([`ViewBuilder::new`]).
+pub(crate) type Columns = &'static [(&'static str, char)];
+
+/// The columns that a text has, of `name:letter` each.
+pub(crate) fn columns_of(text: &str) -> Vec<(&str, char)> {
+    let columns = text.split(' ').filter_map(|it| it.split_once(':'));
+    columns.filter_map(|it| Some((it.0, it.1.chars().next()?))).collect()
+}
 
 /// Collects a view row by row.
 pub(crate) struct ViewBuilder {
@@ -26,6 +35,7 @@ enum Cells {
     Small(Int16Builder),
     Boolean(BooleanBuilder),
     Float(Float64Builder),
+    Real(Float32Builder),
     Moment(TimestampMicrosecondBuilder),
 }
 
@@ -91,7 +101,7 @@ fn narrow<T: TryFrom<i64>>(value: Option<i64>) -> Option<T> {
 }
 
 impl ViewBuilder {
-    /// Columns by name; `t` text, `d` `name`, `c` `"char"`, `i` BIGINT, `4` INTEGER, `2` SMALLINT, `#` number of the catalog, `b` Boolean, `f` float, `m` moment, arrays, as they are held, of `s` small integers, `n` integers,
+    /// Columns by name; `t` text, `d` `name`, `c` `"char"`, `i` BIGINT, `4` INTEGER, `2` SMALLINT, `#` number of the catalog, `b` Boolean, `f` float, `r` REAL, `m` moment, arrays, as they are held, of `s` small integers, `n` integers,
     /// `l` numbers of the catalog, `a` texts and `e` names, vectors of `k` small integers and `o` numbers.
     pub(crate) fn new(columns: &[(&str, char)]) -> Self {
         let field = |&(name, kind): &(&str, char)| {
@@ -111,6 +121,7 @@ impl ViewBuilder {
                 '2' => DataType::Int16,
                 'b' => DataType::Boolean,
                 'f' => DataType::Float64,
+                'r' => DataType::Float32,
                 'm' => DataType::Timestamp(TimeUnit::Microsecond, Some(UTC.into())),
                 _ => DataType::Utf8,
             };
@@ -122,6 +133,7 @@ impl ViewBuilder {
             '2' => Cells::Small(Int16Builder::new()),
             'b' => Cells::Boolean(BooleanBuilder::new()),
             'f' => Cells::Float(Float64Builder::new()),
+            'r' => Cells::Real(Float32Builder::new()),
             'm' => Cells::Moment(TimestampMicrosecondBuilder::new().with_timezone(UTC)),
             _ => Cells::Text(StringBuilder::new()),
         };
@@ -129,6 +141,11 @@ impl ViewBuilder {
             fields: columns.iter().map(field).collect(),
             columns: columns.iter().map(cells).collect(),
         }
+    }
+
+    /// Columns as a text has them ([`columns_of`]).
+    pub(crate) fn of(columns: &str) -> Self {
+        Self::new(&columns_of(columns))
     }
 
     pub(crate) fn row(&mut self, row: impl IntoIterator<Item = Cell>) {
@@ -140,6 +157,7 @@ impl ViewBuilder {
                 (Cells::Small(it), Cell::Integer(value)) => it.append_option(narrow(value)),
                 (Cells::Boolean(it), Cell::Boolean(value)) => it.append_value(value),
                 (Cells::Float(it), Cell::Float(value)) => it.append_value(value),
+                (Cells::Real(it), Cell::Float(value)) => it.append_value(value as f32),
                 (Cells::Moment(it), Cell::Moment(value)) => it.append_option(value),
                 _ => unreachable!("invariant: a view writes the columns that it declares"),
             }
@@ -155,6 +173,7 @@ impl ViewBuilder {
                 Cells::Small(mut it) => Arc::new(it.finish()),
                 Cells::Boolean(mut it) => Arc::new(it.finish()),
                 Cells::Float(mut it) => Arc::new(it.finish()),
+                Cells::Real(mut it) => Arc::new(it.finish()),
                 Cells::Moment(mut it) => Arc::new(it.finish()),
             }
         };

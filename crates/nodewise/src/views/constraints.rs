@@ -4,18 +4,17 @@ use arrow_array::RecordBatch;
 use storage::{IndexKind, Table};
 use types::{ColumnId, SqlResult};
 
-use super::ViewBuilder;
+use super::{Columns, ViewBuilder};
 use crate::Database;
 use crate::index_text::nulls_clause;
 
+/// The columns of [`rows`].
+pub(super) const COLUMNS: Columns =
+    &[("table_name", 't'), ("constraint_name", 't'), ("kind", 't'), ("definition", 't')];
+
 /// A row for each key, CHECK and FOREIGN KEY.
 pub fn rows(database: &Database) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("table_name", 't'),
-        ("constraint_name", 't'),
-        ("kind", 't'),
-        ("definition", 't'),
-    ]);
+    let mut view = ViewBuilder::new(COLUMNS);
     for table in database.tables() {
         for (name, kind, definition) in constraints(&table) {
             view.row([table.name.clone().into(), name.into(), kind.into(), definition.into()]);

@@ -3,17 +3,16 @@
 use arrow_array::RecordBatch;
 use types::SqlResult;
 
-use super::ViewBuilder;
+use super::{Columns, ViewBuilder};
 use crate::Database;
+
+/// The columns of [`rows`].
+pub(super) const COLUMNS: Columns =
+    &[("view_name", 't'), ("columns", 't'), ("made_of", 't'), ("definition", 't')];
 
 /// A row for each view that users have made.
 pub fn rows(database: &Database) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("view_name", 't'),
-        ("columns", 't'),
-        ("made_of", 't'),
-        ("definition", 't'),
-    ]);
+    let mut view = ViewBuilder::new(COLUMNS);
     for it in database.catalog.snapshot().views() {
         let columns: Vec<&str> = it.columns.iter().map(|it| it.0.as_str()).collect();
         let uses: Vec<&str> = it.uses.iter().map(|it| it.name.as_str()).collect();

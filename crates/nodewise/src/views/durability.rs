@@ -4,23 +4,26 @@ use arrow_array::RecordBatch;
 use stdx::sync::atomic::Ordering;
 use types::SqlResult;
 
-use super::ViewBuilder;
+use super::{Columns, ViewBuilder};
 use crate::Database;
+
+/// The columns of [`transactions`].
+pub(super) const TRANSACTIONS: Columns = &[
+    ("session", 'i'),
+    ("state", 't'),
+    ("isolation", 't'),
+    ("read_only", 'b'),
+    ("age_ns", 'i'),
+    ("state_age_ns", 'i'),
+    ("snapshot", 'i'),
+    ("snapshot_age_ns", 'i'),
+    ("writes", 'b'),
+    ("rows_changed", 'i'),
+];
 
 /// A row for each session that is in a transaction or runs a statement.
 pub(super) fn transactions(database: &Database) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("session", 'i'),
-        ("state", 't'),
-        ("isolation", 't'),
-        ("read_only", 'b'),
-        ("age_ns", 'i'),
-        ("state_age_ns", 'i'),
-        ("snapshot", 'i'),
-        ("snapshot_age_ns", 'i'),
-        ("writes", 'b'),
-        ("rows_changed", 'i'),
-    ]);
+    let mut view = ViewBuilder::new(TRANSACTIONS);
     let now = database.machine.now();
     for activity in database.sessions.list() {
         let Some(seen) = activity.seen(now) else { continue };
@@ -42,19 +45,22 @@ pub(super) fn transactions(database: &Database) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
+/// The columns of [`log`].
+pub(super) const LOG: Columns = &[
+    ("appended", 'i'),
+    ("durable", 'i'),
+    ("bytes", 'i'),
+    ("records", 'i'),
+    ("syncs", 'i'),
+    ("waiting", 'i'),
+    ("last_sync_ns", 'i'),
+    ("state", 't'),
+    ("cause", 't'),
+];
+
 /// The log: a row, or none in memory.
 pub(super) fn log(database: &Database) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("appended", 'i'),
-        ("durable", 'i'),
-        ("bytes", 'i'),
-        ("records", 'i'),
-        ("syncs", 'i'),
-        ("waiting", 'i'),
-        ("last_sync_ns", 'i'),
-        ("state", 't'),
-        ("cause", 't'),
-    ]);
+    let mut view = ViewBuilder::new(LOG);
     if let Some(durability) = database.durability.get() {
         let (journal, done) = (&durability.journal, durability.journal.activity());
         let failure = journal.failure();
@@ -73,19 +79,22 @@ pub(super) fn log(database: &Database) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
+/// The columns of [`checkpoints`].
+pub(super) const CHECKPOINTS: Columns = &[
+    ("reason", 't'),
+    ("started_ns", 'i'),
+    ("finished_ns", 'i'),
+    ("position", 'i'),
+    ("bytes", 'i'),
+    ("files_written", 'i'),
+    ("files_kept", 'i'),
+    ("outcome", 't'),
+    ("error", 't'),
+];
+
 /// The newest checkpoints since the folder was opened, oldest first.
 pub(super) fn checkpoints(database: &Database) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("reason", 't'),
-        ("started_ns", 'i'),
-        ("finished_ns", 'i'),
-        ("position", 'i'),
-        ("bytes", 'i'),
-        ("files_written", 'i'),
-        ("files_kept", 'i'),
-        ("outcome", 't'),
-        ("error", 't'),
-    ]);
+    let mut view = ViewBuilder::new(CHECKPOINTS);
     let Some(durability) = database.durability.get() else { return view.finish() };
     for entry in durability.history.lock().entries() {
         let outcome = match (entry.finished, &entry.error) {
@@ -108,15 +117,18 @@ pub(super) fn checkpoints(database: &Database) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
+/// The columns of [`merges`].
+pub(super) const MERGES: Columns = &[
+    ("table_name", 't'),
+    ("parts", 'i'),
+    ("rows", 'i'),
+    ("started_ns", 'i'),
+    ("duration_ns", 'i'),
+];
+
 /// The newest merges of rows that came later, oldest first.
 pub(super) fn merges(database: &Database) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("table_name", 't'),
-        ("parts", 'i'),
-        ("rows", 'i'),
-        ("started_ns", 'i'),
-        ("duration_ns", 'i'),
-    ]);
+    let mut view = ViewBuilder::new(MERGES);
     for merge in database.merges.list() {
         view.row([
             merge.table.into(),

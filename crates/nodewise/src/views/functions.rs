@@ -4,11 +4,14 @@ use arrow_array::RecordBatch;
 use functions::Volatility;
 use types::SqlResult;
 
-use super::ViewBuilder;
+use super::{Columns, ViewBuilder};
+
+/// The columns of [`rows`].
+pub(super) const COLUMNS: Columns = &[("function_name", 't'), ("kind", 't'), ("volatility", 't')];
 
 /// A row for each name.
 pub fn rows() -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[("function_name", 't'), ("kind", 't'), ("volatility", 't')]);
+    let mut view = ViewBuilder::new(COLUMNS);
     let scalars = functions::names().map(|name| {
         let function = functions::lookup(name).expect("invariant: a listed name is found");
         (name, "scalar", word(functions::volatility(function)))

@@ -1,13 +1,22 @@
 //! The view `nodewise.indexes`: the keys and indexes of all tables.
 
-use arrow_array::{BooleanArray, Int64Array, RecordBatch, StringArray};
-use arrow_schema::{DataType, Field, Schema};
-use stdx::sync::Arc;
+use arrow_array::RecordBatch;
 use storage::{Table, TableIndex};
-use types::{SqlError, SqlResult};
+use types::SqlResult;
 
+use super::{Columns, ViewBuilder};
 use crate::Database;
 use crate::index_text::sql_of;
+
+/// The columns of [`rows`].
+pub(super) const COLUMNS: Columns = &[
+    ("table_name", 't'),
+    ("index_name", 't'),
+    ("columns", 't'),
+    ("kind", 't'),
+    ("is_unique", 'b'),
+    ("bytes", 'i'),
+];
 
 /// A row for each key and each index.
 pub fn rows(database: &Database) -> SqlResult<RecordBatch> {
@@ -19,29 +28,19 @@ pub fn rows(database: &Database) -> SqlResult<RecordBatch> {
         let (items, condition) = sql_of(table, rule, str::to_owned);
         items + &condition
     };
-    let text = |values: Vec<String>| Arc::new(StringArray::from(values)) as _;
-    let schema = Schema::new(vec![
-        Field::new("table_name", DataType::Utf8, false),
-        Field::new("index_name", DataType::Utf8, false),
-        Field::new("columns", DataType::Utf8, false),
-        Field::new("kind", DataType::Utf8, false),
-        Field::new("is_unique", DataType::Boolean, false),
-        Field::new("bytes", DataType::Int64, false),
-    ]);
-    let unique: BooleanArray = rules.iter().map(|it| Some(it.1.kind.is_unique())).collect();
-    let bytes = rules.iter().map(|it| bytes(it.0, it.1) as i64);
-    RecordBatch::try_new(
-        Arc::new(schema),
-        vec![
-            text(rules.iter().map(|it| it.0.name.clone()).collect()),
-            text(rules.iter().map(|it| it.1.name.to_string()).collect()),
-            text(rules.iter().map(columns).collect()),
-            text(rules.iter().map(|it| it.1.kind.name().to_owned()).collect()),
-            Arc::new(unique),
-            Arc::new(Int64Array::from_iter_values(bytes)),
-        ],
-    )
-    .map_err(|error| SqlError::internal(format!("a view is malformed: {error}")))
+    let mut view = ViewBuilder::new(COLUMNS);
+    for it in &rules {
+        let (table, rule) = it;
+        view.row([
+            table.name.as_str().into(),
+            rule.name.to_string().into(),
+            columns(it).into(),
+            rule.kind.name().into(),
+            rule.kind.is_unique().into(),
+            (bytes(table, rule) as u64).into(),
+        ]);
+    }
+    view.finish()
 }
 
 /// Bytes of the inverted indexes of its columns in all parts; none for a key of several columns, which is only checked.

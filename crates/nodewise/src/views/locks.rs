@@ -3,23 +3,26 @@
 use arrow_array::RecordBatch;
 use types::SqlResult;
 
-use super::{Cell, ViewBuilder};
+use super::{Cell, Columns, ViewBuilder};
 use crate::Database;
 use crate::locks::Locked;
 
+/// The columns of [`rows`].
+pub(super) const COLUMNS: Columns = &[
+    ("session", 'i'),
+    ("transaction", 'i'),
+    ("kind", 't'),
+    ("table", 't'),
+    ("row_id", 'i'),
+    ("key", 't'),
+    ("mode", 't'),
+    ("granted", 'b'),
+    ("waits_for", 'i'),
+];
+
 /// A row for each lock that is held, then one for each transaction or session that waits for the end of another.
 pub(super) fn rows(database: &Database) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("session", 'i'),
-        ("transaction", 'i'),
-        ("kind", 't'),
-        ("table", 't'),
-        ("row_id", 'i'),
-        ("key", 't'),
-        ("mode", 't'),
-        ("granted", 'b'),
-        ("waits_for", 'i'),
-    ]);
+    let mut view = ViewBuilder::new(COLUMNS);
     let (nothing, no_text) = (|| Cell::Integer(None), || Cell::Text(None));
     let tables = database.catalog.snapshot();
     for held in database.locks.list() {

@@ -6,7 +6,7 @@ use memory::{Account, OperatorBytes};
 use stdx::Bytes;
 use types::SqlResult;
 
-use super::ViewBuilder;
+use super::{Columns, ViewBuilder};
 use crate::Database;
 
 /// A row of the view.
@@ -22,17 +22,20 @@ struct Holding {
     limit: Option<u64>,
 }
 
+/// The columns of [`memory`].
+pub(super) const MEMORY: Columns = &[
+    ("holder", 't'),
+    ("statement", 'i'),
+    ("pipeline", 'i'),
+    ("operator", 't'),
+    ("node", 'i'),
+    ("bytes", 'i'),
+    ("peak", 'i'),
+    ("memory_limit", 'i'),
+];
+
 pub(super) fn memory(database: &Database) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("holder", 't'),
-        ("statement", 'i'),
-        ("pipeline", 'i'),
-        ("operator", 't'),
-        ("node", 'i'),
-        ("bytes", 'i'),
-        ("peak", 'i'),
-        ("memory_limit", 'i'),
-    ]);
+    let mut view = ViewBuilder::new(MEMORY);
     let mut add = |it: Holding| {
         view.row([
             it.holder.into(),

@@ -6,20 +6,23 @@ use memory::{Location, PageRange, Segment};
 use storage::{Component, PlaceTarget, Table};
 use types::{SqlResult, names};
 
-use super::ViewBuilder;
+use super::{Columns, ViewBuilder};
 use crate::Database;
 
+/// The columns of [`column_placement`].
+pub(super) const COLUMN_PLACEMENT: Columns = &[
+    ("table_name", 't'),
+    ("column_name", 't'),
+    ("part", 'i'),
+    ("component", 't'),
+    ("copy", 'i'),
+    ("node", 'i'),
+    ("bytes", 'i'),
+    ("placement", 't'),
+];
+
 pub(super) fn column_placement(database: &Database) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("table_name", 't'),
-        ("column_name", 't'),
-        ("part", 'i'),
-        ("component", 't'),
-        ("copy", 'i'),
-        ("node", 'i'),
-        ("bytes", 'i'),
-        ("placement", 't'),
-    ]);
+    let mut view = ViewBuilder::new(COLUMN_PLACEMENT);
     for table in database.tables() {
         for component in placed(&table) {
             let placement = in_words(component.segment);
@@ -47,19 +50,22 @@ pub(super) fn column_placement(database: &Database) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
+/// The columns of [`page_ranges`].
+pub(super) const PAGE_RANGES: Columns = &[
+    ("table_name", 't'),
+    ("column_name", 't'),
+    ("part", 'i'),
+    ("component", 't'),
+    ("copy", 'i'),
+    ("first_page", 't'),
+    ("pages", 'i'),
+    ("node", 'i'),
+    ("pattern", 't'),
+    ("map_bits", 'i'),
+];
+
 pub(super) fn page_ranges(database: &Database) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("table_name", 't'),
-        ("column_name", 't'),
-        ("part", 'i'),
-        ("component", 't'),
-        ("copy", 'i'),
-        ("first_page", 't'),
-        ("pages", 'i'),
-        ("node", 'i'),
-        ("pattern", 't'),
-        ("map_bits", 'i'),
-    ]);
+    let mut view = ViewBuilder::new(PAGE_RANGES);
     for table in database.tables() {
         for component in placed(&table) {
             let map = component.segment.page_map();
@@ -86,14 +92,12 @@ pub(super) fn page_ranges(database: &Database) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
+/// The columns of [`placement_demands`].
+pub(super) const PLACEMENT_DEMANDS: Columns =
+    &[("table_name", 't'), ("target", 't'), ("placement", 't'), ("nodes", 't'), ("deferred", 'b')];
+
 pub(super) fn placement_demands(database: &Database) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("table_name", 't'),
-        ("target", 't'),
-        ("placement", 't'),
-        ("nodes", 't'),
-        ("deferred", 'b'),
-    ]);
+    let mut view = ViewBuilder::new(PLACEMENT_DEMANDS);
     for table in database.tables() {
         let base = table.preference().base();
         view.row([

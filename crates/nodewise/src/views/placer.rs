@@ -5,7 +5,7 @@ use hardware::NodeId;
 use stdx::Nanos;
 use types::SqlResult;
 
-use super::ViewBuilder;
+use super::{Columns, ViewBuilder};
 use crate::Database;
 use crate::placer::{LogEntry, Outcome};
 
@@ -29,26 +29,29 @@ pub(crate) fn advice(database: &Database) -> SqlResult<RecordBatch> {
     rows(entries.iter())
 }
 
+/// The columns of decisions.
+pub(super) const COLUMNS: Columns = &[
+    ("at_ms", 'i'),
+    ("table_name", 't'),
+    ("part", 'i'),
+    ("column_name", 't'),
+    ("action", 't'),
+    ("from_nodes", 't'),
+    ("to_nodes", 't'),
+    ("hottest_node", 'i'),
+    ("coldest_node", 'i'),
+    ("load_percent", 'i'),
+    ("item_load_percent", 'i'),
+    ("load_after_percent", 'i'),
+    ("copy_bytes", 'i'),
+    ("copy_ms", 'i'),
+    ("cost_us", 'i'),
+    ("gain_us", 'i'),
+    ("outcome", 't'),
+];
+
 fn rows<'a>(entries: impl Iterator<Item = &'a LogEntry>) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("at_ms", 'i'),
-        ("table_name", 't'),
-        ("part", 'i'),
-        ("column_name", 't'),
-        ("action", 't'),
-        ("from_nodes", 't'),
-        ("to_nodes", 't'),
-        ("hottest_node", 'i'),
-        ("coldest_node", 'i'),
-        ("load_percent", 'i'),
-        ("item_load_percent", 'i'),
-        ("load_after_percent", 'i'),
-        ("copy_bytes", 'i'),
-        ("copy_ms", 'i'),
-        ("cost_us", 'i'),
-        ("gain_us", 'i'),
-        ("outcome", 't'),
-    ]);
+    let mut view = ViewBuilder::new(COLUMNS);
     let percent = |it: f64| (it * 100.0).round() as u64;
     let span = |it: Nanos, unit: u64| it.0 / unit;
     for entry in entries {

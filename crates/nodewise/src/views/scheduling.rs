@@ -5,22 +5,25 @@ use std::collections::BTreeMap;
 use arrow_array::RecordBatch;
 use types::SqlResult;
 
-use super::{ViewBuilder, Viewer};
+use super::{Columns, ViewBuilder, Viewer};
 use crate::Database;
 
+/// The columns of [`workers`].
+pub(super) const WORKERS: Columns = &[
+    ("worker", 'i'),
+    ("cpu", 'i'),
+    ("node", 'i'),
+    ("llc", 'i'),
+    ("thread_group", 'i'),
+    ("state", 't'),
+    ("extra", 'b'),
+    ("morsels", 'i'),
+    ("stolen", 'i'),
+    ("busy_ns", 'i'),
+];
+
 pub(super) fn workers(database: &Database) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("worker", 'i'),
-        ("cpu", 'i'),
-        ("node", 'i'),
-        ("llc", 'i'),
-        ("thread_group", 'i'),
-        ("state", 't'),
-        ("extra", 'b'),
-        ("morsels", 'i'),
-        ("stolen", 'i'),
-        ("busy_ns", 'i'),
-    ]);
+    let mut view = ViewBuilder::new(WORKERS);
     for worker in database.scheduler.stats().workers {
         view.row([
             (worker.worker.index() as u64).into(),
@@ -38,15 +41,18 @@ pub(super) fn workers(database: &Database) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
+/// The columns of [`thread_groups`].
+pub(super) const THREAD_GROUPS: Columns = &[
+    ("thread_group", 'i'),
+    ("node", 'i'),
+    ("llc", 'i'),
+    ("contexts", 'i'),
+    ("running", 'i'),
+    ("free", 'i'),
+];
+
 pub(super) fn thread_groups(database: &Database) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("thread_group", 'i'),
-        ("node", 'i'),
-        ("llc", 'i'),
-        ("contexts", 'i'),
-        ("running", 'i'),
-        ("free", 'i'),
-    ]);
+    let mut view = ViewBuilder::new(THREAD_GROUPS);
     for (number, group) in database.scheduler.stats().groups.iter().enumerate() {
         view.row([
             (number as u64).into(),
@@ -60,8 +66,11 @@ pub(super) fn thread_groups(database: &Database) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
+/// The columns of [`watchdog`].
+pub(super) const WATCHDOG: Columns = &[("what", 't'), ("count", 'i')];
+
 pub(super) fn watchdog(database: &Database) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[("what", 't'), ("count", 'i')]);
+    let mut view = ViewBuilder::new(WATCHDOG);
     let stats = database.scheduler.stats().watchdog;
     for (what, count) in [
         ("looks at all thread groups", stats.looks),
@@ -76,21 +85,24 @@ pub(super) fn watchdog(database: &Database) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
+/// The columns of [`jobs`].
+pub(super) const JOBS: Columns = &[
+    ("job", 'i'),
+    ("query", 'i'),
+    ("pipeline", 'i'),
+    ("finishing", 'b'),
+    ("class", 'i'),
+    ("affinity", 't'),
+    ("stealing", 't'),
+    ("binding", 't'),
+    ("blocked", 'b'),
+    ("morsels", 'i'),
+    ("morsels_waiting", 'i'),
+    ("workers", 'i'),
+];
+
 pub(super) fn jobs(database: &Database) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("job", 'i'),
-        ("query", 'i'),
-        ("pipeline", 'i'),
-        ("finishing", 'b'),
-        ("class", 'i'),
-        ("affinity", 't'),
-        ("stealing", 't'),
-        ("binding", 't'),
-        ("blocked", 'b'),
-        ("morsels", 'i'),
-        ("morsels_waiting", 'i'),
-        ("workers", 'i'),
-    ]);
+    let mut view = ViewBuilder::new(JOBS);
     for job in database.scheduler.stats().jobs {
         view.row([
             job.job.0.into(),
@@ -110,22 +122,25 @@ pub(super) fn jobs(database: &Database) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
+/// The columns of [`queries`].
+pub(super) const QUERIES: Columns = &[
+    ("id", 'i'),
+    ("session", 'i'),
+    ("state", 't'),
+    ("text", 't'),
+    ("started_ns", 'i'),
+    ("elapsed_ns", 'i'),
+    ("priority", 'i'),
+    ("workers", 'i'),
+    ("pipelines", 'i'),
+    ("progress_percent", 'i'),
+    ("memory_bytes", 'i'),
+    ("memory_peak", 'i'),
+    ("spilled_bytes", 'i'),
+];
+
 pub(super) fn queries(database: &Database, viewer: &dyn Viewer) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("id", 'i'),
-        ("session", 'i'),
-        ("state", 't'),
-        ("text", 't'),
-        ("started_ns", 'i'),
-        ("elapsed_ns", 'i'),
-        ("priority", 'i'),
-        ("workers", 'i'),
-        ("pipelines", 'i'),
-        ("progress_percent", 'i'),
-        ("memory_bytes", 'i'),
-        ("memory_peak", 'i'),
-        ("spilled_bytes", 'i'),
-    ]);
+    let mut view = ViewBuilder::new(QUERIES);
     // By statement: morsels of its jobs under way, those not cut yet, and workers.
     let mut work: BTreeMap<u64, (u64, u64, u64)> = BTreeMap::new();
     for job in database.scheduler.stats().jobs {
@@ -171,24 +186,27 @@ fn progress(done: u32, all: u32, morsels: u64, waiting: u64) -> u64 {
     ((f64::from(done) + part) * 100.0 / f64::from(all)) as u64
 }
 
+/// The columns of [`trace`].
+pub(super) const TRACE: Columns = &[
+    ("query", 'i'),
+    ("pipeline", 'i'),
+    ("finishing", 'b'),
+    ("job", 'i'),
+    ("worker", 'i'),
+    ("node", 'i'),
+    ("home", 'i'),
+    ("cpu_start", 'i'),
+    ("cpu_end", 'i'),
+    ("stolen", 'b'),
+    ("rows", 'i'),
+    ("bytes_local", 'i'),
+    ("bytes_remote", 'i'),
+    ("start_ns", 'i'),
+    ("end_ns", 'i'),
+];
+
 pub(super) fn trace(database: &Database) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("query", 'i'),
-        ("pipeline", 'i'),
-        ("finishing", 'b'),
-        ("job", 'i'),
-        ("worker", 'i'),
-        ("node", 'i'),
-        ("home", 'i'),
-        ("cpu_start", 'i'),
-        ("cpu_end", 'i'),
-        ("stolen", 'b'),
-        ("rows", 'i'),
-        ("bytes_local", 'i'),
-        ("bytes_remote", 'i'),
-        ("start_ns", 'i'),
-        ("end_ns", 'i'),
-    ]);
+    let mut view = ViewBuilder::new(TRACE);
     for event in database.scheduler.trace() {
         view.row([
             event.statement.into(),

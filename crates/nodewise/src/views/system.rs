@@ -4,26 +4,29 @@ use arrow_array::RecordBatch;
 use hardware::{NodeId, Topology};
 use types::SqlResult;
 
-use super::ViewBuilder;
+use super::{Columns, ViewBuilder};
 use crate::Database;
 use crate::database_settings::list_of_database;
 use crate::settings::Settings;
 
+/// The columns of [`nodes`].
+pub(super) const NODES: Columns = &[
+    ("node", 'i'),
+    ("socket", 'i'),
+    ("cpus", 'i'),
+    ("memory_total", 'i'),
+    ("memory_free", 'i'),
+    ("memory_used", 'i'),
+    ("allowed", 'b'),
+    ("distances", 't'),
+    ("read_bandwidth_mb_s", 'i'),
+    ("read_latency_ns", 'i'),
+    ("read_bandwidths_mb_s", 't'),
+    ("read_latencies_ns", 't'),
+];
+
 pub(super) fn nodes(database: &Database) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("node", 'i'),
-        ("socket", 'i'),
-        ("cpus", 'i'),
-        ("memory_total", 'i'),
-        ("memory_free", 'i'),
-        ("memory_used", 'i'),
-        ("allowed", 'b'),
-        ("distances", 't'),
-        ("read_bandwidth_mb_s", 'i'),
-        ("read_latency_ns", 'i'),
-        ("read_bandwidths_mb_s", 't'),
-        ("read_latencies_ns", 't'),
-    ]);
+    let mut view = ViewBuilder::new(NODES);
     let topology = database.machine.topology();
     let usage = database.allocator.usage();
     let memory = database.memory.of(&*database.machine);
@@ -63,14 +66,12 @@ fn to_each(topology: &Topology, figure: impl Fn(NodeId) -> Option<u64>) -> Optio
     })
 }
 
+/// The columns of [`cpus`].
+pub(super) const CPUS: Columns =
+    &[("cpu", 'i'), ("node", 'i'), ("socket", 'i'), ("core", 'i'), ("llc", 'i')];
+
 pub(super) fn cpus(database: &Database) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("cpu", 'i'),
-        ("node", 'i'),
-        ("socket", 'i'),
-        ("core", 'i'),
-        ("llc", 'i'),
-    ]);
+    let mut view = ViewBuilder::new(CPUS);
     for cpu in &database.machine.topology().cpus {
         view.row([
             u64::from(cpu.id.0).into(),
@@ -83,8 +84,11 @@ pub(super) fn cpus(database: &Database) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
+/// The columns of [`all_settings`].
+pub(super) const ALL_SETTINGS: Columns = &[("name", 't'), ("value", 't'), ("description", 't')];
+
 pub(super) fn all_settings(database: &Database, settings: &Settings) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[("name", 't'), ("value", 't'), ("description", 't')]);
+    let mut view = ViewBuilder::new(ALL_SETTINGS);
     let of_database = list_of_database(database);
     for setting in settings.list().into_iter().chain(of_database) {
         view.row([setting.name.into(), setting.value.into(), setting.description.into()]);

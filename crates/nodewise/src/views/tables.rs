@@ -6,18 +6,21 @@ use storage::{Column, Part, Partitioning, Table};
 use types::{DataType, SqlResult, Value, names, numeric};
 
 use super::placement::{bytes_per_node, list};
-use super::{ViewBuilder, Viewer};
+use super::{Columns, ViewBuilder, Viewer};
 use crate::Database;
 
+/// The columns of [`tables`].
+pub(super) const TABLES: Columns = &[
+    ("table_name", 't'),
+    ("rows", 'i'),
+    ("columns", 'i'),
+    ("bytes", 'i'),
+    ("parts", 'i'),
+    ("partitioning", 't'),
+];
+
 pub(super) fn tables(database: &Database) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("table_name", 't'),
-        ("rows", 'i'),
-        ("columns", 'i'),
-        ("bytes", 'i'),
-        ("parts", 'i'),
-        ("partitioning", 't'),
-    ]);
+    let mut view = ViewBuilder::new(TABLES);
     for table in database.tables() {
         view.row([
             table.name.as_str().into(),
@@ -50,25 +53,28 @@ fn shown_columns(table: &Table) -> impl Iterator<Item = (usize, &Arc<Column>)> {
     table.columns.iter().enumerate().filter(|it| !names::is_hidden(&it.1.name))
 }
 
+/// The columns of [`columns`].
+pub(super) const COLUMNS: Columns = &[
+    ("table_name", 't'),
+    ("column_name", 't'),
+    ("position", 'i'),
+    ("data_type", 't'),
+    ("nullable", 'b'),
+    ("encoding", 't'),
+    ("bitcase", 'i'),
+    ("bytes", 'i'),
+    ("node", 't'),
+    ("rows", 'i'),
+    ("nulls", 'i'),
+    ("distinct_values", 'i'),
+    ("distinct_exact", 'b'),
+    ("min", 't'),
+    ("max", 't'),
+    ("sorted", 'b'),
+];
+
 pub(super) fn columns(database: &Database, viewer: &dyn Viewer) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("table_name", 't'),
-        ("column_name", 't'),
-        ("position", 'i'),
-        ("data_type", 't'),
-        ("nullable", 'b'),
-        ("encoding", 't'),
-        ("bitcase", 'i'),
-        ("bytes", 'i'),
-        ("node", 't'),
-        ("rows", 'i'),
-        ("nulls", 'i'),
-        ("distinct_values", 'i'),
-        ("distinct_exact", 'b'),
-        ("min", 't'),
-        ("max", 't'),
-        ("sorted", 'b'),
-    ]);
+    let mut view = ViewBuilder::new(COLUMNS);
     for table in database.tables() {
         let reads = viewer.reads_table(&table.name);
         for (position, column) in shown_columns(&table) {
@@ -121,16 +127,19 @@ pub(super) fn columns(database: &Database, viewer: &dyn Viewer) -> SqlResult<Rec
     view.finish()
 }
 
+/// The columns of [`parts`].
+pub(super) const PARTS: Columns = &[
+    ("table_name", 't'),
+    ("part", 'i'),
+    ("contents", 't'),
+    ("first_row", 'i'),
+    ("rows", 'i'),
+    ("bytes", 'i'),
+    ("nodes", 't'),
+];
+
 pub(super) fn parts(database: &Database) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("table_name", 't'),
-        ("part", 'i'),
-        ("contents", 't'),
-        ("first_row", 'i'),
-        ("rows", 'i'),
-        ("bytes", 'i'),
-        ("nodes", 't'),
-    ]);
+    let mut view = ViewBuilder::new(PARTS);
     for table in database.tables() {
         let components = table.components();
         let mut first = 0;
@@ -157,17 +166,20 @@ pub(super) fn parts(database: &Database) -> SqlResult<RecordBatch> {
     view.finish()
 }
 
+/// The columns of [`deltas`].
+pub(super) const DELTAS: Columns = &[
+    ("table_name", 't'),
+    ("part", 'i'),
+    ("main_rows", 'i'),
+    ("deleted_rows", 'i'),
+    ("deltas", 'i'),
+    ("delta_rows", 'i'),
+    ("delta_deleted_rows", 'i'),
+];
+
 /// What has changed of each part since it was put together.
 pub(super) fn deltas(database: &Database) -> SqlResult<RecordBatch> {
-    let mut view = ViewBuilder::new(&[
-        ("table_name", 't'),
-        ("part", 'i'),
-        ("main_rows", 'i'),
-        ("deleted_rows", 'i'),
-        ("deltas", 'i'),
-        ("delta_rows", 'i'),
-        ("delta_deleted_rows", 'i'),
-    ]);
+    let mut view = ViewBuilder::new(DELTAS);
     for table in database.tables() {
         let (mains, others) = table.parts().split_at(table.partitioning().parts());
         for main in mains {

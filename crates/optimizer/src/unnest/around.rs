@@ -84,7 +84,7 @@ impl Unnesting {
             output: attrs.iter().map(|it| Output::unnamed(*it)).collect(),
             recursions: Vec::new(),
         };
-        deferred::defer(&mut query);
+        deferred::defer(&mut query, self.bound);
         prune::prune(&mut query);
         query
     }

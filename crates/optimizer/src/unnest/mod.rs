@@ -48,14 +48,16 @@ use state::{Unnesting, Use};
 /// queries which it reads depend on.
 pub fn unnest(query: &mut Query, outsides: &mut Outsides, interrupt: &Interrupt) -> SqlResult<()> {
     prepare::prepare(query);
+    let bound = query.shared.len();
     let mut this = Unnesting {
         attributes: std::mem::take(&mut query.attributes),
         scalars: std::mem::take(&mut query.scalars),
         shared: std::mem::take(&mut query.shared),
         outsides: state::Wanted::of(outsides),
+        bound,
         interrupt: interrupt.clone(),
     };
-    for place in 0..this.shared.len() {
+    for place in 0..bound {
         // Each is closed: it uses nothing of what is around its readers.
         let rel = this.shared[place].take();
         let required = rel.attrs();
@@ -70,9 +72,9 @@ pub fn unnest(query: &mut Query, outsides: &mut Outsides, interrupt: &Interrupt)
     query.root = this.rel(query.root.take(), &output)?;
     this.expand_null_safe(&mut query.root);
     this.tell(outsides)?;
-    let Unnesting { attributes, scalars, shared, outsides: _, interrupt: _ } = this;
+    let Unnesting { attributes, scalars, shared, .. } = this;
     (query.attributes, query.scalars, query.shared) = (attributes, scalars, shared);
-    deferred::defer(query);
+    deferred::defer(query, bound);
     prune::prune(query);
     Ok(())
 }

@@ -21,6 +21,8 @@ pub(super) struct Unnesting {
     pub attributes: Vec<Attribute>,
     pub scalars: Vec<ScalarQuery>,
     pub shared: Vec<Rel>,
+    /// How many of them the query had before.
+    pub bound: usize,
     /// What recursive queries depend on.
     pub outsides: Wanted,
     pub interrupt: Interrupt,

@@ -17,7 +17,7 @@ pub const TABLES: &str = "SELECT * FROM (SELECT n.oid::bigint AS schema, c.oid::
     CASE c.relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW' \
     ELSE CASE c.relpersistence WHEN 't' THEN 'LOCAL TEMPORARY' ELSE 'TABLE' END END AS kind \
     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
-    WHERE c.relkind IN ('r', 'p', 'v', 'm') AND n.nspname NOT IN ('pg_catalog', 'information_schema') \
+    WHERE c.relkind IN ('r', 'p', 'v', 'm') AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'nodewise') \
     AND ($1::text IS NULL OR n.nspname LIKE $1) AND ($2::text IS NULL OR c.relname LIKE $2)) t \
     WHERE $3::text IS NULL OR kind = ANY (string_to_array($3, ',')) ORDER BY name";
 
@@ -46,7 +46,7 @@ pub const COLUMNS: &str = "SELECT a.attrelid::bigint, a.attname::text, a.attnum:
     ('uuid', -11, 16, NULL, NULL, NULL), ('date', 91, 10, NULL, NULL, 1), ('time', 92, 15, 6, NULL, 2), \
     ('timestamp', 93, 26, 6, NULL, 3), ('timestamptz', 93, 32, 6, NULL, 3)) \
     AS x (name, code, size, digits, radix, sub) ON x.name = t.typname \
-    WHERE a.attnum > 0 AND NOT a.attisdropped AND n.nspname NOT IN ('pg_catalog', 'information_schema') \
+    WHERE a.attnum > 0 AND NOT a.attisdropped AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'nodewise') \
     AND ($1::text IS NULL OR n.nspname LIKE $1) AND ($2::text IS NULL OR c.relname LIKE $2) \
     AND ($3::text IS NULL OR a.attname LIKE $3) ORDER BY a.attrelid, a.attnum";
 

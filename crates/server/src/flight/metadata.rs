@@ -22,7 +22,7 @@ const TABLE_TYPES: [&str; 4] = ["LOCAL TEMPORARY", "MATERIALIZED VIEW", "TABLE",
 const TABLES: &str = "SELECT n.nspname, c.relname, CASE c.relkind WHEN 'v' THEN 'VIEW' \
     WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE CASE c.relpersistence WHEN 't' THEN 'LOCAL TEMPORARY' ELSE 'TABLE' END END \
     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
-    WHERE c.relkind IN ('r', 'v', 'm') AND n.nspname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2";
+    WHERE c.relkind IN ('r', 'v', 'm') AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'nodewise') ORDER BY 1, 2";
 
 const SCHEMAS: &str = "SELECT nspname FROM pg_catalog.pg_namespace ORDER BY 1";
 

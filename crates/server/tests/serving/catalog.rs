@@ -133,3 +133,62 @@ fn functions_tell_of_the_session() {
     assert_eq!(rows(&mut raw, types), ["int4", "text", "date", "numeric"]);
     assert_eq!(rows(&mut raw, "SELECT 'int4'::regtype::oid, 23::regtype::text"), ["23|integer"]);
 }
+
+/// What pgjdbc asks for tables of some types, cut to what it tells them apart by.
+const JDBC_TABLES: &str = "SELECT n.nspname, c.relname, \
+    CASE n.nspname ~ '^pg_' OR n.nspname = 'information_schema' \
+      WHEN true THEN CASE WHEN n.nspname = 'pg_catalog' OR n.nspname = 'information_schema' \
+        THEN CASE c.relkind WHEN 'r' THEN 'SYSTEM TABLE' WHEN 'v' THEN 'SYSTEM VIEW' WHEN 'i' THEN 'SYSTEM INDEX' ELSE NULL END ELSE NULL END \
+      WHEN false THEN CASE c.relkind WHEN 'r' THEN 'TABLE' WHEN 'v' THEN 'VIEW' ELSE NULL END ELSE NULL END \
+    FROM pg_catalog.pg_namespace n, pg_catalog.pg_class c \
+    LEFT JOIN pg_catalog.pg_description d ON (c.oid = d.objoid AND d.objsubid = 0 AND d.classoid = 'pg_class'::regclass) \
+    WHERE c.relnamespace = n.oid";
+
+/// What it asks for their columns.
+const JDBC_COLUMNS: &str = "SELECT a.attname, a.atttypid, a.attnotnull OR (t.typtype = 'd' AND t.typnotnull), a.atttypmod, a.attlen, \
+      row_number() OVER (PARTITION BY a.attrelid ORDER BY a.attnum) AS attnum, nullif(a.attidentity, ''), pg_catalog.pg_get_expr(def.adbin, def.adrelid), dsc.description, t.typtype \
+    FROM pg_catalog.pg_namespace n JOIN pg_catalog.pg_class c ON (c.relnamespace = n.oid) JOIN pg_catalog.pg_attribute a ON (a.attrelid = c.oid) \
+    JOIN pg_catalog.pg_type t ON (a.atttypid = t.oid) LEFT JOIN pg_catalog.pg_attrdef def ON (a.attrelid = def.adrelid AND a.attnum = def.adnum) \
+    LEFT JOIN pg_catalog.pg_description dsc ON (c.oid = dsc.objoid AND a.attnum = dsc.objsubid) \
+    LEFT JOIN pg_catalog.pg_class dc ON (dc.oid = dsc.classoid AND dc.relname = 'pg_class') \
+    WHERE c.relkind IN ('r', 'p', 'v', 'f', 'm') AND a.attnum > 0 AND NOT a.attisdropped AND n.nspname LIKE 'pg_catalog' AND c.relname LIKE 'pg\\_namespace'";
+
+#[test]
+fn relations_of_the_system_are_relations() {
+    let server = Running::start();
+    let mut raw = Raw::connect(server.address);
+    raw.kinds(&query(TABLES));
+    let named = "c.relname IN ('pg_class', 'pg_tables', 'routines')";
+    assert_eq!(
+        rows(&mut raw, &format!("{JDBC_TABLES} AND {named} ORDER BY 2")),
+        [
+            "pg_catalog|pg_class|SYSTEM TABLE",
+            "pg_catalog|pg_tables|SYSTEM VIEW",
+            "information_schema|routines|SYSTEM VIEW"
+        ]
+    );
+    assert_eq!(
+        rows(&mut raw, &format!("{JDBC_COLUMNS} ORDER BY 6")),
+        [
+            "oid|26|f|-1|4|1||||b",
+            "nspname|19|f|-1|64|2||||b",
+            "nspowner|26|f|-1|4|3||||b",
+            "nspacl|1009|f|-1|-1|4||||b"
+        ]
+    );
+    // Those of users are told as before to who leaves out the schemas of the system.
+    let own = "SELECT table_name FROM information_schema.tables
+        WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1";
+    assert_eq!(rows(&mut raw, own), ["part", "stock"]);
+    let visible = "SELECT c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+        WHERE c.relkind IN ('r', 'v') AND n.nspname !~ '^pg_' AND pg_catalog.pg_table_is_visible(c.oid) ORDER BY 1";
+    assert_eq!(rows(&mut raw, visible), ["part", "stock"]);
+    // Each column that a relation of the system has is told with its type.
+    let untold = "SELECT c.relname, a.attname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+        LEFT JOIN pg_type t ON t.oid = a.atttypid
+        WHERE c.relnamespace IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace, 'nodewise'::regnamespace) AND t.oid IS NULL";
+    assert!(rows(&mut raw, untold).is_empty());
+    let doubled = "SELECT oid FROM pg_class GROUP BY oid HAVING count(*) > 1";
+    assert!(rows(&mut raw, doubled).is_empty());
+    assert_eq!(rows(&mut raw, "SELECT 'nodewise.jobs'::regclass"), ["nodewise.jobs"]);
+}
