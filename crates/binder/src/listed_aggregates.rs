@@ -1,7 +1,10 @@
 //! DuckDB's aggregates that are made of the list of their values, and calls of aggregates that are short in SQL by their names, over
 //! the items of a list: `list_aggr(l, 'skewness')`.
 
-use sqlparser::ast::{Expr, Value};
+use sqlparser::ast::helpers::attached_token::AttachedToken;
+use sqlparser::ast::{
+    CaseWhen, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Value,
+};
 
 /// Whether the second argument of a function is the name of an aggregate.
 pub(crate) fn takes_aggregate(name: &str) -> bool {
@@ -30,6 +33,29 @@ pub(crate) fn expansion(name: &str, arguments: &[&Expr]) -> Option<String> {
         "(CASE WHEN ({list}) IS NOT NULL \
          THEN (SELECT {form} FROM unnest({list}) AS \"the items\"(\"the item\")) END)"
     ))
+}
+
+/// Such an aggregate with FILTER as one without: what the filter leaves out is NULL, which none of them minds.
+pub(crate) fn of_kept(name: &str, call: &Function) -> Option<Function> {
+    let mut kept = call.clone();
+    let condition = kept.filter.take()?;
+    let FunctionArguments::List(list) = &mut kept.args else { return None };
+    if of_items(name).is_none() || call.over.is_some() {
+        return None;
+    }
+    for argument in &mut list.args {
+        let FunctionArg::Unnamed(FunctionArgExpr::Expr(value)) = argument else { return None };
+        let result = std::mem::replace(value, Expr::value(Value::Null));
+        let branch = CaseWhen { condition: (*condition).clone(), result };
+        *value = Expr::Case {
+            case_token: AttachedToken::empty(),
+            end_token: AttachedToken::empty(),
+            operand: None,
+            conditions: vec![branch],
+            else_result: None,
+        };
+    }
+    Some(kept)
 }
 
 /// Skewness of a sample, from the powers of the distances from the mean; none where all values are alike.

@@ -2,8 +2,11 @@
 //! `quantile_cont(x, [0.25, 0.5])`. They are the array of the percentiles of each share, NULL where there is no value.
 
 use sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName,
+    ArrayElemTypeDef, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
+    Ident, ObjectName,
 };
+
+use crate::syntax::bare;
 
 /// Whether a function takes a share.
 pub(crate) fn takes_share(name: &str) -> bool {
@@ -25,9 +28,9 @@ pub(crate) fn expansion(name: &str, call: &Function) -> Option<String> {
         ([value, _], []) if !is_ordered_set(name) => plain(value)?,
         _ => return None,
     };
-    let Expr::Array(shares) = plain(list.args.last()?)? else { return None };
-    let is_nested = shares.elem.iter().any(|it| matches!(it, Expr::Array(_)));
-    if shares.elem.is_empty() || is_nested {
+    let shares = items(plain(list.args.last()?)?)?;
+    let is_nested = shares.iter().any(|it| matches!(it, Expr::Array(_)));
+    if shares.is_empty() || is_nested {
         return None;
     }
     let of_share = |share: &Expr| {
@@ -39,8 +42,31 @@ pub(crate) fn expansion(name: &str, call: &Function) -> Option<String> {
         }
         one.to_string()
     };
-    let all: Vec<String> = shares.elem.iter().map(of_share).collect();
+    let all: Vec<String> = shares.iter().map(of_share).collect();
     Some(format!("(CASE WHEN {} > 0 THEN ARRAY[{}] END)", count_of(call, value), all.join(", ")))
+}
+
+/// The items of an array that is written item by item, each cast to the type of items that it is cast to.
+fn items(array: &Expr) -> Option<Vec<Expr>> {
+    match bare(array) {
+        Expr::Array(array) => Some(array.elem.clone()),
+        Expr::Cast { kind, expr, data_type: DataType::Array(of), array, format } => {
+            let (ArrayElemTypeDef::SquareBracket(item, _) | ArrayElemTypeDef::AngleBracket(item)) =
+                of
+            else {
+                return None;
+            };
+            let cast = |it: Expr| Expr::Cast {
+                kind: kind.clone(),
+                expr: Box::new(it),
+                data_type: (**item).clone(),
+                array: *array,
+                format: format.clone(),
+            };
+            Some(items(expr)?.into_iter().map(cast).collect())
+        }
+        _ => None,
+    }
 }
 
 /// The number of values of the same rows.

@@ -3,7 +3,8 @@
 //! Inside of a query they stay numbers, which is what they are compared, sorted and joined by.
 
 use sqlparser::ast::{
-    self, CastKind, Expr, Function, FunctionArguments, Ident, Select, SelectItem, SetExpr,
+    self, CastKind, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
+    ObjectNamePart, Select, SelectItem, SetExpr, Value,
 };
 
 use crate::registered::Registered;
@@ -26,17 +27,67 @@ fn has_any(body: &SetExpr) -> bool {
     }
 }
 
-/// The name of the type that an item of the output is cast to, or that a call of `to_regclass` or its kin has, if it is one of
-/// them.
+/// The name of the type that an item of the output has, if it is one of them.
 fn word(item: &SelectItem) -> Option<&'static str> {
-    let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item else {
-        return None;
-    };
-    match expr {
-        Expr::Cast { data_type, .. } => Registered::named(data_type).map(Registered::name),
-        Expr::Function(call) => called(call).map(Registered::name),
+    match item {
+        SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => word_of(expr),
         _ => None,
     }
+}
+
+/// The type that an expression is cast to, that a call of `to_regclass` or its kin has, or that all results of CASE and COALESCE
+/// and the value of a subquery have.
+fn word_of(expr: &Expr) -> Option<&'static str> {
+    match expr {
+        Expr::Cast { data_type, .. } => Registered::named(data_type).map(Registered::name),
+        Expr::Function(call) => match coalesced(call) {
+            Some(arguments) => common(arguments.into_iter()),
+            None => called(call).map(Registered::name),
+        },
+        Expr::Nested(inner) => word_of(inner),
+        Expr::Case { conditions, else_result, .. } => {
+            common(conditions.iter().map(|it| &it.result).chain(else_result.as_deref()))
+        }
+        Expr::Subquery(query) => match &*query.body {
+            SetExpr::Select(select) => match &select.projection[..] {
+                [item] => word(item),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The type that some expressions have but for NULL.
+fn common<'a>(exprs: impl Iterator<Item = &'a Expr>) -> Option<&'static str> {
+    let mut known = None;
+    for expr in exprs.filter(|it| !is_null(it)) {
+        let own = word_of(expr)?;
+        if known.is_some_and(|it| it != own) {
+            return None;
+        }
+        known = Some(own);
+    }
+    known
+}
+
+fn is_null(expr: &Expr) -> bool {
+    matches!(expr, Expr::Value(it) if it.value == Value::Null)
+}
+
+/// The arguments of COALESCE.
+fn coalesced(call: &Function) -> Option<Vec<&Expr>> {
+    let [ObjectNamePart::Identifier(name)] = &call.name.0[..] else { return None };
+    let FunctionArguments::List(list) = &call.args else { return None };
+    if !name.value.eq_ignore_ascii_case("coalesce") {
+        return None;
+    }
+    let argument = |it| match it {
+        &FunctionArg::Unnamed(FunctionArgExpr::Expr(ref it)) => Some(it),
+        _ => None,
+    };
+    list.args.iter().map(argument).collect()
 }
 
 /// The type that `to_regclass`, `to_regtype` or the like gives.
@@ -69,10 +120,12 @@ fn of_select(select: &mut Select) {
                     }
                     false => match expr {
                         // Its column has the name of the function.
-                        Expr::Function(call) => SelectItem::ExprWithAlias {
-                            alias: Ident::new(format!("to_{word}")),
-                            expr: as_text(&Expr::Function(call.clone())),
-                        },
+                        Expr::Function(call) if coalesced(call).is_none() => {
+                            SelectItem::ExprWithAlias {
+                                alias: Ident::new(format!("to_{word}")),
+                                expr: as_text(&Expr::Function(call.clone())),
+                            }
+                        }
                         _ => SelectItem::UnnamedExpr(as_text(expr)),
                     },
                 };
@@ -91,13 +144,42 @@ fn as_text(expr: &Expr) -> Expr {
         array: false,
         format: None,
     };
-    match expr {
+    let mut made = expr.clone();
+    match &mut made {
+        Expr::Function(call) if coalesced(call).is_some() => {
+            let FunctionArguments::List(list) = &mut call.args else { return made };
+            for argument in &mut list.args {
+                if let FunctionArg::Unnamed(FunctionArgExpr::Expr(it)) = argument {
+                    put_as_text(it);
+                }
+            }
+            made
+        }
         Expr::Function(call) => {
             let word = called(call).map_or("regclass", Registered::name);
             let name = ast::ObjectName::from(vec![Ident::new(word)]);
-            let named = cast(expr.clone(), ast::DataType::Custom(name, Vec::new()));
+            let named = cast(made, ast::DataType::Custom(name, Vec::new()));
             cast(named, ast::DataType::Text)
         }
-        _ => cast(expr.clone(), ast::DataType::Text),
+        Expr::Nested(inner) => {
+            put_as_text(inner);
+            made
+        }
+        Expr::Case { conditions, else_result, .. } => {
+            let results = conditions.iter_mut().map(|it| &mut it.result);
+            results.chain(else_result.as_deref_mut()).for_each(put_as_text);
+            made
+        }
+        Expr::Subquery(query) => {
+            rewrite(&mut query.body);
+            made
+        }
+        _ => cast(made, ast::DataType::Text),
+    }
+}
+
+fn put_as_text(expr: &mut Expr) {
+    if !is_null(expr) {
+        *expr = as_text(expr);
     }
 }

@@ -4,18 +4,13 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{self, Expr, Ident, SelectItem, SetExpr, TableAlias, TableFactor};
 use sqlparser::tokenizer::Token;
+use types::key_words::{KINDS, UNRESERVED};
 use types::{SqlError, SqlResult, names};
 
+use crate::bind::aggregate_names;
 use crate::fragments::read;
 use crate::walk::{self, Editor};
 use crate::{catalog_forms, catalog_tables, listed_aggregates, named_parts, percentile_lists};
-
-/// The words of PostgreSQL that are quoted as names, of those that tables and columns are often called.
-const QUOTED: [&str; 24] = [
-    "all", "and", "array", "as", "case", "check", "column", "default", "desc", "end", "from",
-    "group", "in", "limit", "not", "null", "offset", "on", "order", "select", "table", "to",
-    "user", "where",
-];
 
 /// Whether a statement with such tokens, one behind the other, may call one of these: the walk is for those alone.
 pub(crate) fn is_about(name: &Token, behind: &Token) -> bool {
@@ -169,10 +164,13 @@ fn made_of(call: &mut ast::Function) -> Option<SqlResult<Expr>> {
     if let Some(of_shares) = percentile_lists::expansion(&name_of(call)?, call) {
         return Some(read(&of_shares, |it| it.parse_expr()));
     }
+    if let Some(kept) = listed_aggregates::of_kept(&name_of(call)?, call) {
+        return made_of(&mut { kept });
+    }
     let (over, filter) = (call.over.take(), call.filter.take());
     let is_bare = over.is_none() && filter.is_none();
     match of_call(call).map(|text| read(&text, |it| it.parse_expr())) {
-        Some(Ok(Expr::Function(new))) if !is_bare && new.over.is_none() => {
+        Some(Ok(Expr::Function(new))) if !is_bare && is_aggregate(&new) => {
             Some(Ok(Expr::Function(ast::Function { over, filter, ..new })))
         }
         made => {
@@ -199,6 +197,12 @@ fn of_call(call: &ast::Function) -> Option<String> {
     expansion(&name, &arguments)
 }
 
+/// Whether a call is one of an aggregate without a window.
+fn is_aggregate(call: &ast::Function) -> bool {
+    let name = name_of(call).unwrap_or_default();
+    call.over.is_none() && aggregate_names().any(|it| it == name)
+}
+
 /// The arguments of a call that have neither names nor `*` among them.
 fn plain(list: &ast::FunctionArgumentList) -> Option<Vec<&Expr>> {
     let argument = |it| match it {
@@ -212,7 +216,9 @@ fn plain(list: &ast::FunctionArgumentList) -> Option<Vec<&Expr>> {
 fn expansion(name: &str, arguments: &[String]) -> Option<String> {
     match (name, arguments) {
         ("quote_ident", [name]) => {
-            let known: Vec<String> = QUOTED.iter().map(|it| format!("'{it}'")).collect();
+            let reserved = KINDS.iter().filter(|it| it.0 != UNRESERVED);
+            let words = reserved.flat_map(|it| it.2.split_ascii_whitespace());
+            let known: Vec<String> = words.map(|it| format!("'{it}'")).collect();
             Some(format!(
                 "(CASE WHEN {name} ~ '^[a-z_][a-z0-9_]*$' AND {name} NOT IN ({}) THEN {name} \
                  ELSE '\"' || replace({name}, '\"', '\"\"') || '\"' END)",

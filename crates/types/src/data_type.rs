@@ -536,8 +536,7 @@ impl fmt::Display for StructType {
             f.write_str(if number > 0 { ", " } else { "" })?;
             match &*field.name {
                 "" => {}
-                plain if is_plain_name(plain) => write!(f, "{plain} ")?,
-                other => write!(f, "\"{}\" ", other.replace('"', "\"\""))?,
+                name => write!(f, "{} ", names::quoted(name))?,
             }
             fmt::Display::fmt(&field.data_type, f)?;
         }
@@ -591,11 +590,4 @@ impl<'de> Deserialize<'de> for StructType {
         };
         Self::named(&name, fields).map_err(|it| D::Error::custom(it.message))
     }
-}
-
-/// Whether a name can be written without quotes.
-pub fn is_plain_name(name: &str) -> bool {
-    let mut bytes = name.bytes();
-    bytes.next().is_some_and(|it| it.is_ascii_lowercase() || it == b'_')
-        && bytes.all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'_')
 }

@@ -16,6 +16,7 @@ pub mod error;
 mod interned;
 pub mod interrupt;
 pub mod json;
+pub mod key_words;
 pub mod lock_mode;
 mod macro_definition;
 pub mod names;

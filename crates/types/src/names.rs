@@ -4,7 +4,7 @@
 //! keeps, compares or shows names of relations keeps texts, and two relations have one name only if they are in one schema. A part that has
 //! a point or a quote, or nothing, stands in double quotes, as in SQL.
 
-use crate::{SqlError, SqlResult, SqlState};
+use crate::{SqlError, SqlResult, SqlState, key_words};
 
 /// The schema of relations that say no other.
 pub const PUBLIC: &str = "public";
@@ -163,13 +163,18 @@ pub fn bare(full: &str) -> String {
 
 /// A name as SQL writes it: parts that would be read in another way stand in double quotes.
 pub fn sql(full: &str) -> String {
+    parts(full).iter().map(|it| quoted(it)).collect::<Vec<_>>().join(".")
+}
+
+/// A part of a name as PostgreSQL writes it: in double quotes where it has other signs than small letters, or is a key word.
+pub fn quoted(part: &str) -> String {
     let is_letter = |it: u8| it.is_ascii_lowercase() || it == b'_';
-    let quoted = |it: String| {
-        let is_plain = it.bytes().all(|it| is_letter(it) || it.is_ascii_digit())
-            && it.bytes().next().is_some_and(is_letter);
-        if is_plain { it } else { format!("\"{}\"", it.replace('"', "\"\"")) }
-    };
-    parts(full).into_iter().map(quoted).collect::<Vec<_>>().join(".")
+    let is_plain = part.bytes().all(|it| is_letter(it) || it.is_ascii_digit())
+        && part.bytes().next().is_some_and(is_letter);
+    match is_plain && !key_words::is_reserved(part) {
+        true => part.to_owned(),
+        false => format!("\"{}\"", part.replace('"', "\"\"")),
+    }
 }
 
 /// Whether a relation goes with its session.

@@ -205,7 +205,10 @@ impl<'a> Binder<'a> {
             DataType::Null => {
                 self.coerce_unknown(bound, DataType::BigInt).map_err(|it| at(it, expr))
             }
-            it if it.is_numeric() => Ok(fold_cast(bound, DataType::BigInt)),
+            // Beyond INTEGER there is no place: 22003.
+            it if it.is_numeric() => {
+                Ok(fold_cast(fold_cast(bound, DataType::Integer), DataType::BigInt))
+            }
             _ => {
                 let message = "array subscript must have type integer";
                 Err(at(SqlError::new(SqlState::DATATYPE_MISMATCH, message), expr))

@@ -300,7 +300,7 @@ impl<'a> Binder<'a> {
         Ok(fold_cast(told, DataType::BigInt))
     }
 
-    /// What a function tells of a number, and of a modifier where that is the second argument.
+    /// What a function tells of a number, and of the modifier of a type where that is the second argument.
     fn told_of_number(
         &mut self,
         function: &str,
@@ -336,6 +336,9 @@ impl<'a> Binder<'a> {
                 }
                 (Some(_), None) => {}
             }
+        }
+        if let ("format_type", Some(modifier)) = (function, &modifier) {
+            branches.extend(self.limited_types(&number, modifier)?);
         }
         self.leave_out(modifier);
         let found = look_up(number, pairs, (DataType::BigInt, DataType::Text))?;

@@ -1,10 +1,11 @@
 //! Comparisons: of two values, of rows of values, with lists and with ranges.
 
 use plan::build::{boolean, negated};
+use plan::relation::Attr;
 use plan::{BinaryOperator, Expr, ExprKind};
 use sqlparser::ast::{self, Spanned};
 use types::numeric::{self, datetime};
-use types::{DataType, SqlError, SqlResult, SqlState, Value};
+use types::{DataType, SqlError, SqlResult, SqlState, TableInfo, Value};
 
 use super::Binder;
 use super::coercion::{fold_cast, name_of, plain, roomy};
@@ -114,7 +115,7 @@ impl<'a> Binder<'a> {
 
     /// Operands, where the name of a function meets the number of one, as where a column of `pg_type` is compared with what is of
     /// REGPROC: the number is told by its name, which is `-` of 0. `said` tells which of them are of that type.
-    fn functions_of_catalog(
+    pub(super) fn functions_of_catalog(
         &mut self,
         left: Expr,
         right: Expr,
@@ -136,12 +137,20 @@ impl<'a> Binder<'a> {
     }
 
     fn names_function(&self, expr: &Expr) -> bool {
+        matches!(expr.kind, ExprKind::Column(attr) if self.names_of_functions.contains(attr))
+    }
+
+    /// Notes which columns of a table of the catalog are names of functions.
+    pub(super) fn note_names_of_functions(&mut self, table: &TableInfo, base: Attr) {
         const NAMES: [&str; 4] = ["typinput", "typoutput", "typreceive", "typsend"];
-        let ExprKind::Column(attr) = expr.kind else { return false };
-        let mut found = self.levels.iter().rev().filter_map(|it| it.frame.table_column(attr));
-        found.next().is_some_and(|(table, column)| {
-            table.ends_with("pg_catalog.pg_type") && NAMES.contains(&column)
-        })
+        if !table.name.ends_with("pg_catalog.pg_type") {
+            return;
+        }
+        for (place, column) in table.columns.iter().enumerate() {
+            if NAMES.contains(&column.name.as_str()) {
+                self.names_of_functions.insert(base + place);
+            }
+        }
     }
 
     /// The operands of an operator.

@@ -1,6 +1,6 @@
 //! Conversions that are written: CAST, `::`, TRY_CAST, and functions that mean the same.
 
-use plan::build::cast;
+use plan::build::{cast, negated};
 use plan::{Expr, ExprKind, Function};
 use sqlparser::ast;
 use types::{DataType, SqlError, SqlResult, SqlState, Styles, Value, numeric};
@@ -119,6 +119,10 @@ impl<'a> Binder<'a> {
             let message = format!("cannot cast type {} to {}", name_of(from), name_of(to));
             return Err(SqlError::new(SqlState("42846"), message));
         }
+        // To NAME there is no cast but by what is shown.
+        if (from, to) == (DataType::Boolean, DataType::Name) {
+            return Ok(fold_cast(self.shown_truth(operand)?, to));
+        }
         Ok(match (&operand.kind, failing) {
             (ExprKind::Literal(value), Failing::IsNull)
                 if !numeric::depends_on_zone(from, to) && !Styles::decide_texts(from, to) =>
@@ -135,6 +139,24 @@ impl<'a> Binder<'a> {
                 Expr { kind, data_type: to }
             }
         })
+    }
+
+    /// A truth value as it is shown: `t` or `f`.
+    fn shown_truth(&mut self, truth: Expr) -> SqlResult<Expr> {
+        let letter = |it: &str| Expr::literal(Value::Text(it.into()), DataType::Text);
+        let of = |it| match it {
+            true => letter("t"),
+            false => letter("f"),
+        };
+        if let ExprKind::Literal(value) = &truth.kind {
+            return Ok(match value {
+                Value::Boolean(it) => of(*it),
+                _ => Expr::literal(Value::Null, DataType::Text),
+            });
+        }
+        let is_false = negated(self.copy(&truth)?);
+        let branches = vec![(truth, of(true)), (is_false, of(false))];
+        Ok(Expr { kind: ExprKind::Case { branches, otherwise: None }, data_type: DataType::Text })
     }
 }
 

@@ -531,6 +531,7 @@ impl<'a> Binder<'a> {
         }
         let used = table.columns.iter().enumerate().map(|it| (it.1.name.clone(), base + it.0));
         self.note_used(&table.name, used);
+        self.note_names_of_functions(&table, base);
         let rows = table.rows as f64;
         let mut columns =
             Columns::Table(table.clone(), base, self.number_of(table.id, &table.name));

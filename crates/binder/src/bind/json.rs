@@ -271,7 +271,9 @@ impl<'a> Binder<'a> {
         let is_number = step.data_type.is_integer();
         let step = match step.data_type {
             DataType::Null => self.coerce_unknown(step, DataType::Text)?,
-            it if it.is_text() || it.is_integer() => fold_cast(step, DataType::Text),
+            it if it.is_text() || it.is_integer() && it != DataType::BigInt => {
+                fold_cast(step, DataType::Text)
+            }
             it => {
                 let message = format!("subscript type {} is not supported", name_of(it));
                 let error = SqlError::new(SqlState::DATATYPE_MISMATCH, message);

@@ -105,6 +105,7 @@ mod subquery;
 mod text;
 mod through_views;
 mod times;
+mod type_limits;
 mod unpivot;
 mod upper;
 mod view;
@@ -201,6 +202,8 @@ struct Binder<'a> {
     attributes: Vec<Attribute>,
     /// The columns of files that were not read, with what their use ends with.
     unread: Vec<(Attr, SqlError)>,
+    /// The columns of the catalog that are names of functions (REGPROC).
+    names_of_functions: plan::relation::AttrSet,
     /// Relations that are computed once and read several times.
     shared: Vec<Rel>,
     /// WITH queries that are made of themselves, each behind those that it uses.
@@ -271,6 +274,7 @@ impl<'a> Binder<'a> {
             environment,
             attributes: Vec::new(),
             unread: Vec::new(),
+            names_of_functions: plan::relation::AttrSet::default(),
             shared: Vec::new(),
             recursions: Vec::new(),
             unstored_tables: 0,

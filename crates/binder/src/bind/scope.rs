@@ -185,17 +185,6 @@ fn folded(name: &Ident) -> Cow<'_, str> {
 }
 
 impl Frame {
-    /// The table and the name of a column that is one of a table.
-    pub fn table_column(&self, attr: Attr) -> Option<(&str, &str)> {
-        self.relations.iter().find_map(|it| match &it.columns {
-            Columns::Table(table, base, _) => {
-                let column = table.columns.get(attr.checked_sub(*base)?)?;
-                Some((table.name.as_str(), column.name.as_str()))
-            }
-            Columns::Made(_) => None,
-        })
-    }
-
     /// The frame of one relation.
     pub fn of(relation: Relation) -> Self {
         Self { relations: vec![relation], order: vec![Segment::Relation(0)], ..Self::default() }

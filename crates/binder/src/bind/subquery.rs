@@ -136,6 +136,8 @@ impl<'a> Binder<'a> {
         let columns: Vec<Attr> = answer.columns.iter().map(|it| it.attr).collect();
         for (left, attr) in operands.into_iter().zip(columns) {
             let right = self.column_expr(attr);
+            let said = [false; 2];
+            let (left, right) = self.functions_of_catalog(left, right, said, operand)?;
             let one = self.tested(test, left, right, operand)?;
             condition = Some(match condition {
                 None => one,

@@ -154,6 +154,7 @@ impl Binder<'_> {
     pub(super) fn lend(&mut self, to: &mut Binder<'_>) {
         to.attributes = std::mem::take(&mut self.attributes);
         to.unread = std::mem::take(&mut self.unread);
+        to.names_of_functions = std::mem::take(&mut self.names_of_functions);
         to.shared = std::mem::take(&mut self.shared);
         to.recursions = std::mem::take(&mut self.recursions);
         to.unstored_tables = self.unstored_tables;

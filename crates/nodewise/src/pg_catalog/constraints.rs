@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use ::types::names::quoted;
 use ::types::{
     ColumnId, Deferral, DomainCheck, ForeignKey, ReferentialAction, SqlResult, UserType, names,
 };
@@ -10,7 +11,7 @@ use stdx::sync::Arc;
 use storage::{IndexKind, Table, TableIndex};
 
 use super::oids;
-use super::relations::{all, full_name, index_oid, numbers, quoted};
+use super::relations::{all, full_name, index_oid, numbers};
 use super::shapes;
 use super::shared::{none, number};
 use crate::Session;

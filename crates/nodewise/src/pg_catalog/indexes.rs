@@ -1,5 +1,6 @@
 //! `pg_index`, and the statements that make indexes.
 
+use ::types::names::quoted;
 use ::types::{DataType, Deferral, SqlResult, names};
 use arrow_array::RecordBatch;
 use binder::IndexItem;
@@ -7,7 +8,7 @@ use binder::index_words::is_call;
 use storage::{IndexKind, Table, TableIndex};
 
 use super::oids;
-use super::relations::{all, full_name, index_oid, numbers, quoted};
+use super::relations::{all, full_name, index_oid, numbers};
 use super::shapes;
 use super::shared::number;
 use super::types::TYPES;

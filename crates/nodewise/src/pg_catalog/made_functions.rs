@@ -1,9 +1,10 @@
 //! Functions that users wrote in SQL, as the catalog tells of them.
 
+use ::types::names::quoted;
 use ::types::{DataType, MacroDefinition, MacroForm, SqlFunction, SqlResult, array, names};
 
 use super::oids;
-use super::relations::{numbers, quoted};
+use super::relations::numbers;
 use super::shared::{none, number as cell};
 use super::standard_types::{said_type, udt};
 use super::types::TYPES;

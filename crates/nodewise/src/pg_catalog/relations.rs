@@ -1,6 +1,7 @@
 //! Tables, indexes, sequences and views, and their names and numbers.
 
 use ::types::array::{self, Dimension};
+use ::types::names::quoted;
 use ::types::numeric::errors::type_name;
 use ::types::numeric::interval_text::Fields;
 use ::types::{Bits, DataType, IndexMethod, SqlResult, TableId, names};
@@ -11,18 +12,12 @@ use stdx::sync::Arc;
 use storage::{CatalogSnapshot, Rules, Table, TableIndex};
 
 use super::owners::Shown;
-use super::shared::{is_plain, none, number, ways};
+use super::shared::{none, number, ways};
 use super::{oids, row_types, shapes, system_views};
 use crate::Session;
-use crate::constraints;
 use crate::pg_types::wire_type;
 use crate::search_path::SearchPath;
 use crate::views::{Cell, ViewBuilder, Viewer};
-
-/// A name as it is written in SQL: quoted where it has to be.
-pub(super) fn quoted(name: &str) -> String {
-    if is_plain(name) { name.to_owned() } else { constraints::quoted(name) }
-}
 
 /// The name of a relation as it is written in SQL, without its schema if it is in this one.
 pub(super) fn full_name(full: &str, within: &str) -> String {
@@ -461,31 +456,9 @@ pub(super) fn sizes(session: &Session) -> Vec<(i64, String)> {
     all(session).iter().map(size).chain(of_system).collect()
 }
 
-/// The types of all columns, those of types of rows among them, and what domains are made of.
-fn types_of_columns(session: &Session) -> Vec<DataType> {
-    let snapshot = session.snapshot();
-    let of_tables = all(session).into_iter().flat_map(|it| it.schema()).map(|it| it.data_type);
-    let mut types: Vec<DataType> = of_tables.collect();
-    types.extend(snapshot.views().iter().flat_map(|it| it.columns.iter().map(|it| it.1)));
-    for made in snapshot.user_types() {
-        match made.data_type {
-            DataType::Struct(of) => types.extend(of.fields().iter().map(|it| it.data_type)),
-            other => types.push(other),
-        }
-    }
-    types
-}
-
-/// Types as `format_type` writes them: by number, and by number and modifier of the columns that there are.
+/// Types as `format_type` writes them: by number, and by number and modifier of those that have fields or digits of seconds.
 pub(super) fn type_names(session: &Session) -> Vec<(i64, Option<i64>, String)> {
     let mut names = Vec::new();
-    for data_type in types_of_columns(session) {
-        let wire = wire_type(data_type);
-        let entry = (i64::from(wire.oid), Some(i64::from(wire.modifier)), type_name(data_type));
-        if wire.modifier >= 0 && !names.contains(&entry) {
-            names.push(entry);
-        }
-    }
     for data_type in [
         DataType::Timestamp,
         DataType::TimestampTz,
@@ -503,16 +476,6 @@ pub(super) fn type_names(session: &Session) -> Vec<(i64, Option<i64>, String)> {
     // Without a length it is not the type that its word alone names.
     let bit = i64::from(wire_type(DataType::Bits(Bits::Any)).oid);
     names.push((bit, Some(-1), "\"bit\"".to_owned()));
-    let numeric = i64::from(wire_type(DataType::Numeric).oid);
-    for fields in all(session).iter().flat_map(|it| it.rules().rows.fields.clone()) {
-        if let Some(limits) = fields.fields.number {
-            let name = fields.fields.type_name(DataType::Numeric);
-            let entry = (numeric, Some(i64::from(limits.modifier())), name);
-            if !names.contains(&entry) {
-                names.push(entry);
-            }
-        }
-    }
     names.extend(super::types::all_names(session));
     names
 }

@@ -21,10 +21,24 @@ impl Unnesting {
                 let defined = pulled.definitions.iter().any(|it| it.0 == *source);
                 !defined
                     && (self.has_one_row(pulled, outer)
-                        || pulled.conjuncts.iter().all(|it| sides(it, outer, &right).is_some()))
+                        || pulled
+                            .conjuncts
+                            .iter()
+                            .all(|it| self.is_guard(it) || sides(it, outer, &right).is_some()))
+            }
+            // What a guard alone makes depend on the left side is computed once, not for each left row.
+            Use::Apply(Apply::Any { condition, .. }) if outer.intersects(&self.guards) => {
+                let right = pulled.rel.attrs();
+                let all = conjuncts(vec![condition.clone()]);
+                all.iter().chain(&pulled.conjuncts).any(|it| is_key_of(it, &right))
             }
             _ => true,
         }
+    }
+
+    /// Whether a condition only says that a left row asks for the value.
+    fn is_guard(&self, condition: &Expr) -> bool {
+        bare(condition).is_some_and(|it| self.guards.contains(it))
     }
 
     /// Whether a row of the left side has at most one partner.
@@ -167,7 +181,9 @@ impl Unnesting {
         source: Attr,
         one_row: bool,
     ) -> Rel {
-        let Pulled { rel: right, conjuncts: on, .. } = pulled;
+        let Pulled { rel: right, conjuncts, .. } = pulled;
+        let (guards, on): (Vec<Expr>, Vec<Expr>) =
+            conjuncts.into_iter().partition(|it| self.is_guard(it));
         let found = self.column(source);
         if one_row {
             let rel = joined(RelJoin::Left, left, right, on);
@@ -180,7 +196,8 @@ impl Unnesting {
             (any, Aggregate::of(AggregateFunction::AnyValue, Some(found), data_type)),
             (count, Aggregate::of(AggregateFunction::Count, None, DataType::BigInt)),
         ];
-        let (keys, on) = self.keys_of(on, &left.attrs(), &right.attrs());
+        let (keys, mut on) = self.keys_of(on, &left.attrs(), &right.attrs());
+        on.extend(guards);
         let groups = Rel::Aggregate { input: Box::new(right), keys, aggregates, rows: 0.0 };
         let rel = joined(RelJoin::Left, left, groups, on);
         let one = Expr::literal(Value::Integer(1), DataType::BigInt);
@@ -222,6 +239,18 @@ impl Unnesting {
 fn conditions(mut condition: Expr, definitions: &[(Attr, Expr)]) -> Vec<Expr> {
     substitute(&mut condition, definitions);
     conjuncts(vec![condition])
+}
+
+/// Whether a condition is an equality of an expression over some attributes with one without them.
+fn is_key_of(condition: &Expr, attrs: &AttrSet) -> bool {
+    let ExprKind::Binary { operator: BinaryOperator::Equal, left, right } = &condition.kind else {
+        return false;
+    };
+    let of = |own: &Expr, other: &Expr| {
+        let own = AttrSet::of(own);
+        !own.is_empty() && own.is_subset(attrs) && !AttrSet::of(other).intersects(attrs)
+    };
+    of(left, right) || of(right, left)
 }
 
 /// Whether the condition is one equality of an expression of the left with one of the right: what a join that minds

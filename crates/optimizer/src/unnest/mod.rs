@@ -11,12 +11,15 @@
 //! 5. else, and where the right side is volatile, the left side is shared, the distinct values that the right side uses of it are joined to the relations deep
 //!    in the right side, and the results to the left rows (`push`).
 //!
+//! Before that, what of a right side may fail is told when its value is asked for (`guards`).
+//!
 //! - Invariant: what comes out has no [`Rel::Apply`], and no expression uses an attribute that its inputs lack.
 //! - Invariant: an error of a subquery with several rows is raised where its value is used, not where it is computed.
 
 mod around;
 mod deferred;
 mod expressions;
+mod guards;
 mod join;
 mod null_safe;
 mod nullable;
@@ -48,11 +51,13 @@ use state::{Unnesting, Use};
 /// queries which it reads depend on.
 pub fn unnest(query: &mut Query, outsides: &mut Outsides, interrupt: &Interrupt) -> SqlResult<()> {
     prepare::prepare(query);
+    let guards = guards::guard(query);
     let bound = query.shared.len();
     let mut this = Unnesting {
         attributes: std::mem::take(&mut query.attributes),
         scalars: std::mem::take(&mut query.scalars),
         shared: std::mem::take(&mut query.shared),
+        guards,
         outsides: state::Wanted::of(outsides),
         bound,
         interrupt: interrupt.clone(),

@@ -75,7 +75,7 @@ impl Unnesting {
         self.join(left, pulled, how, required)
     }
 
-    /// The distinct values of attributes of a shared relation.
+    /// The distinct values of attributes of a shared relation, of the rows that ask for the value.
     fn domain(&mut self, of: usize, outer: &AttrSet, nullable: Vec<bool>) -> Domain {
         let mut attrs = Vec::new();
         for (attr, nullable) in outer.iter().zip(&nullable) {
@@ -83,7 +83,9 @@ impl Unnesting {
         }
         let output = attrs.iter().map(|it| (it.1, it.0)).collect();
         let keys = attrs.iter().map(|it| (it.1, self.column(it.1))).collect();
-        let input = Box::new(Rel::shared(of, output));
+        let guards = attrs.iter().filter(|it| self.guards.contains(it.0));
+        let asking = guards.map(|it| self.column(it.1)).collect();
+        let input = Box::new(Rel::shared(of, output).filtered(asking));
         let id = self.share(Rel::Aggregate { input, keys, aggregates: Vec::new(), rows: 0.0 });
         Domain { id, attrs, nullable }
     }

@@ -1,7 +1,7 @@
 //! What unnesting knows while it walks a query, and what it wants of a dependent join.
 
 use plan::Expr;
-use plan::relation::{Apply, Around, Attr, Attribute, Rel, ScalarQuery};
+use plan::relation::{Apply, Around, Attr, AttrSet, Attribute, Rel, ScalarQuery};
 use types::{DataType, Interrupt, TableId};
 
 use crate::Outsides;
@@ -23,6 +23,8 @@ pub(super) struct Unnesting {
     pub shared: Vec<Rel>,
     /// How many of them the query had before.
     pub bound: usize,
+    /// The attributes that say whether a left row asks for the value of a dependent join.
+    pub guards: AttrSet,
     /// What recursive queries depend on.
     pub outsides: Wanted,
     pub interrupt: Interrupt,

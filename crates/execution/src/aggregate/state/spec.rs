@@ -27,15 +27,16 @@ pub(crate) struct StateSpec {
     pub(super) result: ColumnShape,
 }
 
-/// What a value is compared by: of a number of any scale the zeros at its end do not count.
+/// What a value is compared by: of a number of any scale the zeros at its end do not count, of an interval its span.
 fn compared(column: Expr) -> Expr {
-    match column.data_type {
-        of @ DataType::Numeric => {
-            let kind = ExprKind::Call { function: Function::TrimScale, arguments: vec![column] };
-            Expr { kind, data_type: of }
+    let (function, data_type) = match column.data_type {
+        of @ DataType::Numeric => (Function::TrimScale, of),
+        DataType::Interval => {
+            (Function::IntervalKey, DataType::Decimal { precision: 21, scale: 0 })
         }
-        _ => column,
-    }
+        _ => return column,
+    };
+    Expr { kind: ExprKind::Call { function, arguments: vec![column] }, data_type }
 }
 
 impl StateSpec {

@@ -2,7 +2,7 @@
 
 use plan::build::{boolean, unary};
 use plan::relation::{Apply, ApplyRel, Attr, Attribute, Output, Query, Rel, RelJoin};
-use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, UnaryOperator};
+use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, Function, UnaryOperator};
 use types::{DataType, Value};
 
 use super::both;
@@ -190,4 +190,58 @@ fn several_rows_raise_only_where_the_value_is_used() {
     assert_eq!(rows, [[Some(1), Some(7)], [Some(2), Some(5)], [Some(3), None]]);
     let [expected, found] = both(&query(scalar(correlated(), Y), &[A, FOUND]));
     assert!(expected.is_err() && found.is_err());
+}
+
+/// A value that cannot be computed where a condition holds.
+fn failing(condition: Expr, value: Expr) -> Expr {
+    let data_type = value.data_type;
+    let (function, arguments) = (Function::RaiseCardinality, Vec::new());
+    let error = Expr { kind: ExprKind::Call { function, arguments }, data_type };
+    choice(condition, error, value)
+}
+
+fn choice(condition: Expr, value: Expr, otherwise: Expr) -> Expr {
+    let data_type = value.data_type;
+    let (branches, otherwise) = (vec![(condition, value)], Some(Box::new(otherwise)));
+    Expr { kind: ExprKind::Case { branches, otherwise }, data_type }
+}
+
+#[test]
+fn what_fails_is_computed_only_for_rows_that_ask() {
+    let always = || boolean(ExprKind::Literal(Value::Boolean(true)));
+    let is_one = |it: Attr| equal(column(it), number(Some(1)));
+    let sum_of = |argument: Expr| {
+        let sum = Aggregate::of(AggregateFunction::Sum, Some(argument), DataType::BigInt);
+        let (input, aggregates) = (Box::new(correlated()), vec![(MADE, sum)]);
+        scalar(Rel::Aggregate { input, keys: Vec::new(), aggregates, rows: 0.0 }, MADE)
+    };
+    let sums = unary(UnaryOperator::IsNotNull, column(FOUND));
+    let fails = |column: Attr| failing(is_one(column), always());
+    let in_all = any(inner().filtered(vec![fails(X)]), equal(column(A), column(X)));
+    let guarded = [
+        // By the outer row, and by rows that belong to it alone.
+        (sum_of(failing(is_one(A), column(Y))), choice(is_one(A), always(), sums.clone())),
+        (sum_of(failing(is_one(X), column(Y))), choice(is_one(A), always(), sums.clone())),
+        (
+            exists(correlated().filtered(vec![fails(A)])),
+            Expr::predicate(BinaryOperator::Or, is_one(A), column(MARK)),
+        ),
+        (
+            in_all.clone(),
+            choice(unary(UnaryOperator::IsNotNull, column(A)), always(), column(MARK)),
+        ),
+    ];
+    let expected = [vec![1, 2], vec![1, 2], vec![1, 2], vec![1, 2, 3]];
+    for ((rel, condition), expected) in guarded.into_iter().zip(expected) {
+        // The interpreter raises what a row fails by even where nobody asks for that row.
+        let [_, found] = both(&query(rel.filtered(vec![condition]), &[A]));
+        let rows = found.expect("nobody asks for what fails");
+        assert_eq!(rows, expected.iter().map(|it| format!("[Integer({it})]")).collect::<Vec<_>>());
+    }
+    // Without a guard, and where a row asks.
+    let asked = choice(is_one(A), column(MARK), always());
+    for rel in [in_all.clone().filtered(vec![asked]), sum_of(failing(is_one(A), column(Y)))] {
+        let [expected, found] = both(&query(rel, &[A, FOUND]));
+        assert!(expected.is_err() && found.is_err());
+    }
 }
