@@ -36,6 +36,7 @@ pub mod design;
 mod dialect;
 mod domain_value;
 mod domain_words;
+mod duckdb_forms;
 mod file_calls;
 mod file_reference;
 pub mod files;

@@ -17,15 +17,23 @@ fn aggregate_form(name: &str, argument: &str) -> Option<String> {
     Some(form.1.replace("{1}", argument))
 }
 
+/// What stands for a function of lists that has the name of its aggregate: `list_kurtosis(l)`.
+pub(crate) fn own_form(name: &str) -> Option<String> {
+    let aggregates = ["sem", "skewness", "kurtosis", "kurtosis_pop", "mad", "entropy", "histogram"];
+    let aggregate = name.strip_prefix("list_").filter(|it| aggregates.contains(it))?;
+    aggregate_form(aggregate, "\"the item\"")
+}
+
 /// What a call of such a function stands for, where the aggregate is short in SQL.
 pub(crate) fn expansion(name: &str, arguments: &[&Expr]) -> Option<String> {
-    let [list, aggregate] = arguments else { return None };
-    if !takes_aggregate(name) {
-        return None;
-    }
-    let Expr::Value(aggregate) = aggregate else { return None };
-    let Value::SingleQuotedString(aggregate) = &aggregate.value else { return None };
-    let form = aggregate_form(&aggregate.to_lowercase(), "\"the item\"")?;
+    let (list, form) = match arguments {
+        [list, Expr::Value(aggregate)] if takes_aggregate(name) => {
+            let Value::SingleQuotedString(aggregate) = &aggregate.value else { return None };
+            (list, aggregate_form(&aggregate.to_lowercase(), "\"the item\"")?)
+        }
+        [list] => (list, own_form(name)?),
+        _ => return None,
+    };
     if matches!(list, Expr::Value(it) if it.value == Value::Null) {
         return Some("CAST(NULL AS DOUBLE PRECISION)".to_owned());
     }

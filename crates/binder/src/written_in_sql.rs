@@ -10,7 +10,9 @@ use types::{SqlError, SqlResult, names};
 use crate::bind::aggregate_names;
 use crate::fragments::read;
 use crate::walk::{self, Editor};
-use crate::{catalog_forms, catalog_tables, listed_aggregates, named_parts, percentile_lists};
+use crate::{
+    catalog_forms, catalog_tables, duckdb_forms, listed_aggregates, named_parts, percentile_lists,
+};
 
 /// Whether a statement with such tokens, one behind the other, may call one of these: the walk is for those alone.
 pub(crate) fn is_about(name: &Token, behind: &Token) -> bool {
@@ -24,6 +26,7 @@ pub(crate) fn is_known(name: &str) -> bool {
         name,
         "pg_size_pretty" | "quote_ident" | "date_part" | "datepart" | "regexp_extract_all"
     ) || listed_aggregates::takes_aggregate(name)
+        || listed_aggregates::own_form(name).is_some()
         || percentile_lists::takes_share(name)
         || forms(name).is_some()
 }
@@ -252,7 +255,7 @@ fn filled(form: &str, arguments: &[String]) -> String {
 /// What calls of a function of DuckDB or of the catalog stand for, each form with the number of its arguments.
 fn forms(name: &str) -> Option<&'static [(usize, &'static str)]> {
     let of_duckdb = of_times(name).or_else(|| of_texts(name)).or_else(|| of_values(name));
-    of_duckdb.or_else(|| catalog_forms::forms(name))
+    of_duckdb.or_else(|| duckdb_forms::forms(name)).or_else(|| catalog_forms::forms(name))
 }
 
 fn of_times(name: &str) -> Option<&'static [(usize, &'static str)]> {

@@ -50,10 +50,10 @@ impl Field {
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "century" | "centuries" | "cent" | "c" => Self::Century,
-            "day" | "days" | "d" => Self::Day,
+            "day" | "days" | "d" | "dayofmonth" => Self::Day,
             "decade" | "decades" | "dec" | "decs" => Self::Decade,
-            "dow" => Self::DayOfWeek,
-            "doy" => Self::DayOfYear,
+            "dow" | "dayofweek" | "weekday" => Self::DayOfWeek,
+            "doy" | "dayofyear" => Self::DayOfYear,
             "epoch" => Self::Epoch,
             "hour" | "hours" | "hr" | "hrs" | "h" => Self::Hour,
             "isodow" => Self::IsoDayOfWeek,
@@ -73,7 +73,7 @@ impl Field {
             "timezone" => Self::Timezone,
             "timezone_h" | "timezone_hour" => Self::TimezoneHour,
             "timezone_m" | "timezone_minute" => Self::TimezoneMinute,
-            "week" | "weeks" | "w" => Self::Week,
+            "week" | "weeks" | "w" | "weekofyear" => Self::Week,
             "year" | "years" | "yr" | "yrs" | "y" => Self::Year,
             _ => return None,
         })

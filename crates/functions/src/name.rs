@@ -6,7 +6,6 @@ use plan::Function;
 const ALIASES: &[(&str, Function)] = &[
     ("array_distinct", Function::ListDistinct),
     ("array_push_back", Function::ArrayAppend),
-    ("array_push_front", Function::ArrayPrepend),
     ("ceiling", Function::Ceil),
     ("char_length", Function::CharacterLength),
     ("current_timestamp", Function::Now),

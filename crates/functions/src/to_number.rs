@@ -174,6 +174,21 @@ impl<'a> Reading<'a> {
         }
         if is_read {
             self.sign_behind();
+        } else {
+            self.sign_between(next);
+        }
+    }
+
+    /// Reads a sign of `MI`, `PL` or `SG` where a digit may still come: the text has fewer of them than the picture.
+    fn sign_between(&mut self, next: char) {
+        let signs = [Token::Minus, Token::Plus, Token::Signs];
+        if self.sign == ' '
+            && self.picture.anchor.is_none()
+            && self.before + self.behind > 0
+            && matches!(next, '-' | '+')
+            && self.picture.tokens.iter().any(|it| signs.contains(it))
+        {
+            self.sign = next;
         }
     }
 

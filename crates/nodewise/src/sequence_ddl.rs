@@ -407,12 +407,14 @@ fn defined(
         return Err(invalid("INCREMENT must not be zero".to_owned()));
     }
     let (least, greatest) = SequenceDefinition::bounds(data_type, increment);
-    // Another type takes bounds along that were those of the old one.
+    let ends = |it| (SequenceDefinition::bounds(it, -1).0, SequenceDefinition::bounds(it, 1).1);
+    let (of_type_min, of_type_max) = ends(data_type);
+    // Another type takes bounds along that were the ends of the old one.
     let kept = old.map(|it| {
-        let own = SequenceDefinition::bounds(it.data_type, it.increment);
+        let own = ends(it.data_type);
         let follows = options.data_type.is_some();
-        let min = if follows && it.min == own.0 { least } else { it.min };
-        (min, if follows && it.max == own.1 { greatest } else { it.max })
+        let min = if follows && it.min == own.0 { of_type_min } else { it.min };
+        (min, if follows && it.max == own.1 { of_type_max } else { it.max })
     });
     let bound = |said: Option<Option<i64>>, kept: Option<i64>, own: i64| match said {
         Some(said) => said.unwrap_or(own),
@@ -420,8 +422,6 @@ fn defined(
     };
     let min = bound(options.min, kept.map(|it| it.0), least);
     let max = bound(options.max, kept.map(|it| it.1), greatest);
-    let (of_type_min, of_type_max) =
-        (SequenceDefinition::bounds(data_type, -1).0, SequenceDefinition::bounds(data_type, 1).1);
     for (what, value) in [("MAXVALUE", max), ("MINVALUE", min)] {
         if !(of_type_min..=of_type_max).contains(&value) {
             let type_name = data_type.to_string().to_lowercase();

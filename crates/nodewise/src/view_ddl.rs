@@ -64,6 +64,10 @@ impl Session {
         let name = if is_above && !names::is_temporary(&name) {
             // What it is made of goes with the session, and so does it.
             let own = names::bare(&name);
+            if self.search_path(&snapshot).creates_in() != Some(&*names::schema_of(&name)) {
+                let message = "cannot create temporary relation in non-temporary schema";
+                return Err(SqlError::new(INVALID_DEFINITION, message));
+            }
             self.notice(Notice::told("00000", format!("view \"{own}\" will be a temporary view")));
             self.make_temporary_schema()?;
             let name = names::joined(&self.temporary_schema(), &own);

@@ -244,7 +244,7 @@ impl<'a> Binder<'a> {
         match name {
             _ if counts => self.whole_row_marker(&ast::ObjectName::from(vec![row.clone()])),
             "json_agg" | "jsonb_agg" | "json_agg_strict" | "jsonb_agg_strict" | "json\nagg" => {
-                self.row_as_json(row, DataType::Json, whole)
+                self.row_as_json(row, (",", DataType::Json), whole)
             }
             _ => self.row_of_relation(row).map_err(|it| at(it, whole)),
         }

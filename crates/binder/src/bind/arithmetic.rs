@@ -6,7 +6,7 @@ use types::numeric::{self, Arithmetic};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
-use super::coercion::{fold_cast, roomy};
+use super::coercion::{fold_cast, name_of, roomy};
 use super::comparison::no_operator;
 use super::constant;
 use super::errors::at;
@@ -43,6 +43,13 @@ fn as_digits(left: Expr, right: Expr) -> (Expr, Expr) {
 /// An INTEGER as a constant.
 pub(super) fn integer(value: i64) -> Expr {
     Expr::literal(Value::Integer(value), DataType::Integer)
+}
+
+/// The error of a sign before what is no number.
+fn no_sign(sign: &str, operand: DataType, node: &ast::Expr) -> SqlError {
+    let message = format!("operator does not exist: {sign} {}", name_of(operand));
+    let hint = "No operator matches the given name and argument type. You might need to add an explicit type cast.";
+    at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message).with_hint(hint), node)
 }
 
 /// Minus before a constant that nothing gives a type.
@@ -158,7 +165,7 @@ impl<'a> Binder<'a> {
             }
             it if it.is_numeric() => bound,
             DataType::Interval => return self.negated_interval(bound),
-            other => return Err(no_operator("-", DataType::Null, other, whole)),
+            other => return Err(no_sign("-", other, whole)),
         };
         let data_type = bound.data_type;
         if let Some(value) = constant(&bound)
@@ -177,7 +184,7 @@ impl<'a> Binder<'a> {
         match bound.data_type {
             DataType::Null => self.coerce(bound, DataType::Double, operand),
             it if it.is_numeric() => Ok(bound),
-            other => Err(no_operator("+", DataType::Null, other, operand)),
+            other => Err(no_sign("+", other, operand)),
         }
     }
 }

@@ -361,6 +361,52 @@ impl<'a> Binder<'a> {
         self.invoke(function, arguments, whole)
     }
 
+    /// `list_sort(l, 'DESC')` and `list_reverse_sort`; `None` of any other call.
+    fn sorted_call(
+        &mut self,
+        name: &str,
+        bound: &[Expr],
+        whole: &'a ast::Expr,
+    ) -> Option<SqlResult<Expr>> {
+        let (array, descending, nulls) = match (name, bound) {
+            ("list_sort" | "array_sort", [array, order, nulls @ ..]) => {
+                (array, direction(order)?, nulls)
+            }
+            ("list_reverse_sort" | "array_reverse_sort", [array, nulls @ ..]) => {
+                (array, true, nulls)
+            }
+            _ => return None,
+        };
+        array.data_type.element()?;
+        Some(self.sorted_by_words(array, descending, nulls, whole))
+    }
+
+    /// A list sorted as DuckDB's words say: NULLs are last unless they are said to be first, in either direction.
+    fn sorted_by_words(
+        &mut self,
+        array: &Expr,
+        descending: bool,
+        nulls: &[Expr],
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let first = match nulls {
+            [] => Some(false),
+            [word] => match super::constant(word) {
+                Some(Value::Text(it)) if it.eq_ignore_ascii_case("nulls first") => Some(true),
+                Some(Value::Text(it)) if it.eq_ignore_ascii_case("nulls last") => Some(false),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some(first) = first else {
+            let message = "the order of NULLs in a list is NULLS FIRST or NULLS LAST";
+            return Err(at(SqlError::new(SqlState::INVALID_PARAMETER, message), whole));
+        };
+        let truth = |it: bool| Expr::literal(Value::Boolean(it), DataType::Boolean);
+        let arguments = vec![array.clone(), truth(descending), truth(first)];
+        self.invoke(Function::ArraySort, arguments, whole)
+    }
+
     /// DuckDB's functions of lists that PostgreSQL spells in another way, and those of maps; `None` of any other call.
     pub(super) fn list_call(
         &mut self,
@@ -369,10 +415,18 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> Option<SqlResult<Expr>> {
         let is_array = |it: &Expr| it.data_type.element().is_some();
+        if let Some(sorted) = self.sorted_call(name, bound, whole) {
+            return Some(sorted);
+        }
         match (name, bound) {
             ("len" | "length" | "array_length", [array]) if is_array(array) => {
                 let arguments = vec![array.clone()];
                 let count = self.invoke(Function::Cardinality, arguments, whole);
+                Some(count.map(|it| fold_cast(it, DataType::BigInt)))
+            }
+            // DuckDB's `len` of a text.
+            ("len", [text]) if text.data_type.is_text() || text.data_type == DataType::Null => {
+                let count = self.invoke(Function::CharacterLength, vec![text.clone()], whole);
                 Some(count.map(|it| fold_cast(it, DataType::BigInt)))
             }
             ("list_value" | "list_pack", []) => {
@@ -517,5 +571,14 @@ fn order_of(rel: &Rel) -> Vec<SortKey> {
             order_of(input)
         }
         _ => Vec::new(),
+    }
+}
+
+/// Whether a constant is one of DuckDB's words for a direction, and that for descending.
+fn direction(order: &Expr) -> Option<bool> {
+    match super::constant(order) {
+        Some(Value::Text(it)) if it.eq_ignore_ascii_case("desc") => Some(true),
+        Some(Value::Text(it)) if it.eq_ignore_ascii_case("asc") => Some(false),
+        _ => None,
     }
 }

@@ -113,6 +113,10 @@ impl<'a> Binder<'a> {
         let before = before.iter().map(|it| self.expr(it)).collect::<SqlResult<Vec<_>>>()?;
         let array = self.expr(array)?;
         let as_text = name.ends_with("_text");
+        if array.data_type != DataType::Null && array.data_type.element().is_none() {
+            let message = "VARIADIC argument must be an array";
+            return Err(at(SqlError::new(SqlState::DATATYPE_MISMATCH, message), whole));
+        }
         match (name, &before[..]) {
             ("concat", []) => {
                 self.invoke(Function::ArrayToString, vec![array, super::json::word("")], whole)

@@ -445,9 +445,12 @@ impl<'a> Binder<'a> {
         results.rotate_right(1);
         let data_type = self.unify(&mut results, "CASE").map_err(|it| at(it, whole))?;
         results.rotate_left(1);
-        let otherwise = results.pop().map(Box::new);
+        let otherwise = results.pop();
         let branches = tests.into_iter().zip(results).collect();
         self.no_series_since(before, "CASE", whole)?;
+        let (branches, otherwise, closed) = super::closed_arms::open(branches, otherwise);
+        self.leave_out(closed);
+        let otherwise = otherwise.map(Box::new);
         Ok(Expr { kind: ExprKind::Case { branches, otherwise }, data_type })
     }
 }

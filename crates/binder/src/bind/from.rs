@@ -408,7 +408,7 @@ impl<'a> Binder<'a> {
                 self.series_source(it, arguments, with_ordinality, (alias, name))
             }
             it if super::row_functions::makes_rows(it) => {
-                let arguments = super::series::plain(arguments, name)?;
+                let arguments = super::named_arguments::placed(it, arguments, name)?;
                 self.json_source(it, &arguments, with_ordinality, (alias, name))
             }
             // No table is a part of another.

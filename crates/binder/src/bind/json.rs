@@ -13,7 +13,7 @@ use types::{DataType, Element, SqlError, SqlResult, SqlState, Value};
 use super::Binder;
 use super::coercion::{fold_cast, name_of, plain, with_blanks};
 use super::comparison::no_operator;
-use super::errors::{at, suggested};
+use super::errors::{at, suggested, unsupported};
 use crate::json_words::IS_JSON;
 
 /// The functions of JSON that have one name for both kinds, and what comes behind `json` or `jsonb` in it.
@@ -327,8 +327,9 @@ impl<'a> Binder<'a> {
     ) -> Option<SqlResult<Expr>> {
         let is_jsonb = name.starts_with("jsonb_") || name == "to_jsonb";
         let kind = if is_jsonb { DataType::Jsonb } else { DataType::Json };
-        if let Some(of_paths) = self.json_by_path(name, bound, whole) {
-            return Some(of_paths);
+        let made = self.json_by_path(name, bound, whole);
+        if let Some(made) = made.or_else(|| self.row_in_lines(name, bound, whole)) {
+            return Some(made);
         }
         Some(match (name.trim_start_matches("jsonb").trim_start_matches("json"), bound) {
             (IS_JSON, [value, ..]) => self.is_json(value, bound, whole),
@@ -468,11 +469,7 @@ impl<'a> Binder<'a> {
                 return Err(self.none_of_json("array_to_json", &types, whole));
             }
         };
-        let separator = match super::constant(&lines) {
-            Some(Value::Boolean(lines)) => Some(if *lines { ",\n " } else { "," }),
-            _ => None,
-        };
-        if let Some(separator) = separator {
+        if let Some(separator) = between(&lines) {
             return self.array_as_json(array, separator, DataType::Json);
         }
         let again = [self.copy(&array)?, self.copy(&lines)?];
@@ -542,21 +539,85 @@ impl<'a> Binder<'a> {
         };
         match arguments {
             [ast::Expr::Identifier(row)] if self.is_relation(row) => {
-                Some(self.row_as_json(row, kind, whole))
+                Some(self.row_as_json(row, (",", kind), whole))
+            }
+            [ast::Expr::Identifier(row), lines]
+                if name == "row_to_json" && self.is_relation(row) =>
+            {
+                Some(self.separator(lines, whole).and_then(|it| match it {
+                    Some(separator) => self.row_as_json(row, (separator, kind), whole),
+                    None => Ok(null(kind)),
+                }))
             }
             _ => None,
         }
+    }
+
+    /// What stands between the fields of a row, by whether each has a line; `None` of NULL.
+    fn separator(
+        &mut self,
+        lines: &'a ast::Expr,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Option<&'static str>> {
+        let lines = self.expr(lines)?;
+        match super::constant(&lines) {
+            Some(value) if value.is_null() => Ok(None),
+            _ => match between(&lines) {
+                Some(separator) => Ok(Some(separator)),
+                None => Err(unsupported("whether there are lines, of no constant,", whole)),
+            },
+        }
+    }
+
+    /// `row_to_json(row, whether lines)` of a value; `None` of any other call.
+    fn row_in_lines(
+        &mut self,
+        name: &str,
+        bound: &[Expr],
+        whole: &'a ast::Expr,
+    ) -> Option<SqlResult<Expr>> {
+        match (name, bound) {
+            ("row_to_json", [row, lines]) => match row.data_type {
+                DataType::Struct(of) => Some(self.fields_in_lines(row, of, lines, whole)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn fields_in_lines(
+        &mut self,
+        row: &Expr,
+        of: types::structs::StructType,
+        lines: &Expr,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let Some(separator) = between(lines) else {
+            return Err(unsupported("whether there are lines, of no constant,", whole));
+        };
+        let mut parts = vec![word(":"), word(separator)];
+        for (place, field) in of.fields().iter().enumerate() {
+            let name = if of.is_row() { format!("f{}", place + 1) } else { field.name.to_string() };
+            let value = self.copy(row)?;
+            let value = self.field_at(value, of, place)?;
+            parts.push(word(&name));
+            parts.push(self.as_json(value, DataType::Json)?);
+        }
+        let made = self.fold_call(Function::JsonBuildObject, parts, DataType::Json)?;
+        let there = plan::build::unary(plan::UnaryOperator::IsNotNull, row.clone());
+        let kind = ExprKind::Case { branches: vec![(there, made)], otherwise: None };
+        Ok(Expr { kind, data_type: DataType::Json })
     }
 
     /// The row of a relation as an object; NULL where an outer join has none.
     pub(super) fn row_as_json(
         &mut self,
         row: &ast::Ident,
-        kind: DataType,
+        (separator, kind): (&str, DataType),
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
         let object = self.of_row(row, |this, columns| {
-            let mut parts = vec![word(":"), word(",")];
+            let mut parts = vec![word(":"), word(separator)];
             for (name, value) in columns {
                 parts.push(word(&name));
                 parts.push(this.as_json(value, DataType::Json)?);
@@ -585,5 +646,13 @@ impl<'a> Binder<'a> {
             texts.push(self.converted(step.clone(), DataType::Text)?);
         }
         self.json_at(json, texts, name.ends_with("_text"))
+    }
+}
+
+/// What stands between items, by a constant that says whether each has a line.
+fn between(lines: &Expr) -> Option<&'static str> {
+    match super::constant(lines) {
+        Some(Value::Boolean(lines)) => Some(if *lines { ",\n " } else { "," }),
+        _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use plan::build::{null, unary};
 use plan::{BinaryOperator, Expr, ExprKind, Function, UnaryOperator};
 use sqlparser::ast;
-use types::{DataType, SqlError, SqlResult, Value};
+use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
 use super::coercion::fold_cast;
@@ -51,6 +51,13 @@ impl<'a> Binder<'a> {
             _ => self.as_type(super::failing::Failing::Raises, json, DataType::Jsonb)?,
         };
         let path = self.expr(path)?;
+        if path.data_type != DataType::Null && !path.data_type.is_text() {
+            let message = format!(
+                "JSON path expression must be of type jsonpath, not of type {}",
+                super::coercion::name_of(path.data_type)
+            );
+            return Err(at(SqlError::new(SqlState::DATATYPE_MISMATCH, message), whole));
+        }
         let path = self.converted(path, DataType::Text)?;
         let variables = self.expr(variables)?;
         let mode = self.said(wrapper)?;

@@ -68,6 +68,9 @@ impl<'a> Binder<'a> {
             ("time_bucket", [_, moment, ..]) if moment.data_type != DataType::Null => {
                 Some(self.time_bucket(bound, whole))
             }
+            ("epoch_ms", [of]) if of.data_type != DataType::Null => {
+                Some(self.milliseconds(of, whole))
+            }
             ("pg_input_is_valid", [text, of]) => Some(self.is_valid_input(text, of, whole)),
             (INPUT_ERRORS, [text, of]) => Some(
                 self.input_text("pg_input_error_info", text, whole)
@@ -91,16 +94,7 @@ impl<'a> Binder<'a> {
                             | DataType::TimeTz
                     ) =>
             {
-                let field = match name {
-                    "dayofweek" | "weekday" => "dow",
-                    "dayofyear" => "doy",
-                    "dayofmonth" => "day",
-                    "weekofyear" => "week",
-                    "microsecond" => "microseconds",
-                    "millisecond" => "milliseconds",
-                    other => other,
-                };
-                let field = Expr::literal(Value::Text(field.into()), DataType::Text);
+                let field = Expr::literal(Value::Text(name.into()), DataType::Text);
                 let found = self.invoke(Function::DatePart, vec![field, of.clone()], whole);
                 Some(found.map(|it| fold_cast(it, DataType::BigInt)))
             }
@@ -127,8 +121,51 @@ impl<'a> Binder<'a> {
         }))
     }
 
+    /// `time_bucket` of a moment, whose spans are those that the clocks of a zone show: of UTC, where none is said.
+    fn bucket_of_moment(&mut self, bound: &[Expr], whole: &'a ast::Expr) -> SqlResult<Expr> {
+        let is_zone = |it: &Expr| it.data_type == DataType::Null || it.data_type.is_text();
+        let (zone, said) = match bound {
+            [said @ .., zone] if said.len() > 1 && is_zone(zone) => (zone.clone(), said),
+            said => (Expr::literal(Value::Text("UTC".into()), DataType::Text), said),
+        };
+        let mut shown = Vec::with_capacity(said.len());
+        for argument in said {
+            shown.push(match argument.data_type {
+                DataType::TimestampTz => {
+                    let zone = self.copy(&zone)?;
+                    self.invoke(Function::Timezone, vec![zone, argument.clone()], whole)?
+                }
+                _ => argument.clone(),
+            });
+        }
+        let begin = self.time_bucket(&shown, whole)?;
+        self.invoke(Function::Timezone, vec![zone, begin], whole)
+    }
+
+    /// `epoch_ms`: the moment of so many milliseconds from 1970, or the milliseconds of a moment, a time of day or an interval.
+    fn milliseconds(&mut self, of: &Expr, whole: &'a ast::Expr) -> SqlResult<Expr> {
+        let wrong = || SqlError::internal("milliseconds are no points of time");
+        if of.data_type.plain().is_integer() {
+            let step = Expr::literal(Value::Text("1 millisecond".into()), DataType::Null);
+            let step = self.coerce_unknown(step, DataType::Interval)?;
+            let span = self.with_times(BinaryOperator::Multiply, of, &step, whole)?;
+            let begin = Expr::literal(Value::Timestamp(0), DataType::Timestamp);
+            let span = span.ok_or_else(wrong)?;
+            let moment = self.with_times(BinaryOperator::Add, &begin, &span, whole)?;
+            return moment.ok_or_else(wrong);
+        }
+        let field = Expr::literal(Value::Text("epoch".into()), DataType::Text);
+        let seconds = self.invoke(Function::Extract, vec![field, of.clone()], whole)?;
+        let thousand = Expr::literal(Value::Integer(1_000), DataType::Integer);
+        let found = self.calculate(BinaryOperator::Multiply, seconds, thousand);
+        Ok(fold_cast(found.ok_or_else(wrong)??, DataType::BigInt))
+    }
+
     /// `time_bucket`, which is a day of days, and whose spans an interval may shift.
     fn time_bucket(&mut self, bound: &[Expr], whole: &'a ast::Expr) -> SqlResult<Expr> {
+        if bound[1].data_type == DataType::TimestampTz {
+            return self.bucket_of_moment(bound, whole);
+        }
         let wrong = || SqlError::internal("points of time do not add up");
         let shift = bound.get(2).filter(|it| it.data_type == DataType::Interval);
         let begin = match shift {

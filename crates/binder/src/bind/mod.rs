@@ -30,6 +30,7 @@ mod change;
 mod change_rules;
 mod change_values;
 mod changed_view;
+mod closed_arms;
 mod coercion;
 mod columns;
 mod comparison;

@@ -4,7 +4,8 @@
 //! is said of in its place.
 
 use plan::Expr;
-use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
+use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments, Spanned};
+use stdx::sync::OnceLock;
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
 use super::Binder;
@@ -30,6 +31,16 @@ fn parameters(function: &str) -> Option<Parameters> {
             (&["jsonb_in", "path", "replacement", "create_if_missing", "null_value_treatment"], 3)
         }
         "jsonb_insert" => (&["jsonb_in", "path", "replacement", "insert_after"], 3),
+        "jsonb_path_exists"
+        | "jsonb_path_exists_tz"
+        | "jsonb_path_match"
+        | "jsonb_path_match_tz"
+        | "jsonb_path_query"
+        | "jsonb_path_query_tz"
+        | "jsonb_path_query_array"
+        | "jsonb_path_query_array_tz"
+        | "jsonb_path_query_first"
+        | "jsonb_path_query_first_tz" => (&["target", "path", "vars", "silent"], 2),
         _ => return None,
     };
     Some(Parameters { names, required })
@@ -44,7 +55,13 @@ fn default_of(function: &str, place: usize) -> Option<Expr> {
         ("jsonb_set" | "jsonb_set_lax", _) => {
             Some(Expr::literal(Value::Boolean(true), DataType::Boolean))
         }
+        (_, 2) if function.starts_with("jsonb_path_") => {
+            Some(Expr::literal(Value::Text("{}".into()), DataType::Jsonb))
+        }
         ("jsonb_insert", _) => Some(Expr::literal(Value::Boolean(false), DataType::Boolean)),
+        (_, 3) if function.starts_with("jsonb_path_") => {
+            Some(Expr::literal(Value::Boolean(false), DataType::Boolean))
+        }
         _ => None,
     }
 }
@@ -58,50 +75,97 @@ impl<'a> Binder<'a> {
         whole: &'a ast::Expr,
     ) -> SqlResult<Option<Vec<Expr>>> {
         let FunctionArguments::List(list) = &call.args else { return Ok(None) };
-        let is_named = |it: &FunctionArg| !matches!(it, FunctionArg::Unnamed(_));
-        if !list.args.iter().any(is_named) {
+        let Some(parameters) = parameters(function).filter(|_| list.args.iter().any(is_named))
+        else {
+            return Ok(None);
+        };
+        let Some(places) = places(&parameters, &list.args, whole)? else {
+            let said = list.args.iter().filter_map(expr_of);
+            let said = said.map(|it| self.expr(it)).collect::<SqlResult<Vec<_>>>()?;
+            return Err(self.no_function(function, &said, whole));
+        };
+        let mut bound = Vec::with_capacity(places.len());
+        for (place, argument) in places.into_iter().enumerate() {
+            match argument {
+                Some(argument) => bound.push(self.expr(argument)?),
+                None => bound.extend(default_of(function, place)),
+            }
+        }
+        Ok(Some(bound))
+    }
+}
+
+/// The arguments of a call that makes rows, in the order of the parameters; those of paths of JSON may have names.
+///
+/// # Errors
+/// 42883 where no parameter has such a name, 42601 where one is said twice, and 0A000 of functions whose parameters have none.
+pub(super) fn placed<'a>(
+    function: &str,
+    arguments: &'a [FunctionArg],
+    node: &impl Spanned,
+) -> SqlResult<Vec<&'a ast::Expr>> {
+    let of_path = parameters(function).filter(|_| function.starts_with("jsonb_path_"));
+    let Some(parameters) = of_path.filter(|_| arguments.iter().any(is_named)) else {
+        return super::series::plain(arguments, node);
+    };
+    let Some(mut places) = places(&parameters, arguments, node)? else {
+        let message = format!("function {function} does not exist with such arguments");
+        return Err(at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), node));
+    };
+    while places.last().is_some_and(Option::is_none) {
+        places.pop();
+    }
+    // The one parameter of theirs that may be left out before another: the variables of a path.
+    Ok(places
+        .into_iter()
+        .map(|it| match it {
+            Some(it) => it,
+            None => no_variables(),
+        })
+        .collect())
+}
+
+/// The variables of a path of which none are said.
+fn no_variables() -> &'static ast::Expr {
+    static NONE: OnceLock<ast::Expr> = OnceLock::new();
+    NONE.get_or_init(|| ast::Expr::value(ast::Value::SingleQuotedString("{}".to_owned())))
+}
+
+/// What stands for each parameter; `None` where a call does not fit them.
+fn places<'a>(
+    Parameters { names, required }: &Parameters,
+    arguments: &'a [FunctionArg],
+    node: &impl Spanned,
+) -> SqlResult<Option<Vec<Option<&'a ast::Expr>>>> {
+    let mut places: Vec<Option<&'a ast::Expr>> = vec![None; names.len()];
+    let positional = arguments.iter().take_while(|it| !is_named(it)).count();
+    for (at_place, argument) in arguments.iter().enumerate() {
+        let place = match name_of(argument) {
+            Some(name) => names.iter().position(|it| *it == name),
+            None if at_place >= positional => {
+                let message = "positional argument cannot follow named argument";
+                return Err(at(SqlError::new(SqlState::SYNTAX, message), node));
+            }
+            None => Some(at_place).filter(|it| *it < names.len()),
+        };
+        let Some(expr) = expr_of(argument) else {
+            return Err(unsupported("* as an argument", node));
+        };
+        let Some(place) = place else { return Ok(None) };
+        if places[place].is_some() && place < positional {
             return Ok(None);
         }
-        let Some(Parameters { names, required }) = parameters(function) else { return Ok(None) };
-        let mut bound: Vec<Option<Expr>> = vec![None; names.len()];
-        let mut has_named = false;
-        let positional = list.args.iter().take_while(|it| !is_named(it)).count();
-        for (at_place, argument) in list.args.iter().enumerate() {
-            let name = name_of(argument);
-            let place = match &name {
-                Some(name) => names.iter().position(|it| it == name),
-                None if has_named => {
-                    let message = "positional argument cannot follow named argument";
-                    return Err(at(SqlError::new(SqlState::SYNTAX, message), whole));
-                }
-                None => Some(at_place).filter(|it| *it < names.len()),
-            };
-            has_named |= name.is_some();
-            let Some(expr) = expr_of(argument) else {
-                return Err(unsupported("* as an argument", whole));
-            };
-            let expr = self.expr(expr)?;
-            let Some(place) = place else {
-                return Err(self.no_function(function, &[expr], whole));
-            };
-            if bound[place].is_some() && place < positional {
-                return Err(self.no_function(function, &[expr], whole));
-            }
-            if bound[place].replace(expr).is_some() {
-                let name = names[place];
-                let message = format!("argument name \"{name}\" used more than once");
-                return Err(at(SqlError::new(SqlState::SYNTAX, message), whole));
-            }
+        if places[place].replace(expr).is_some() {
+            let name = names[place];
+            let message = format!("argument name \"{name}\" used more than once");
+            return Err(at(SqlError::new(SqlState::SYNTAX, message), node));
         }
-        let said: Vec<Expr> = bound.iter().flatten().cloned().collect();
-        if bound[..required].iter().any(Option::is_none) {
-            return Err(self.no_function(function, &said, whole));
-        }
-        let filled = bound.into_iter().enumerate();
-        Ok(Some(
-            filled.filter_map(|(place, it)| it.or_else(|| default_of(function, place))).collect(),
-        ))
     }
+    Ok(places[..*required].iter().all(Option::is_some).then_some(places))
+}
+
+fn is_named(argument: &FunctionArg) -> bool {
+    !matches!(argument, FunctionArg::Unnamed(_))
 }
 
 fn name_of(argument: &FunctionArg) -> Option<String> {

@@ -28,7 +28,7 @@ impl<'a> Binder<'a> {
         with_ordinality: bool,
         alias: Option<&'a TableAlias>,
     ) -> SqlResult<Source> {
-        let arguments = super::series::plain(arguments, name)?;
+        let arguments = super::named_arguments::placed(function, arguments, name)?;
         if super::json_records::makes_records(function) {
             return self.record_source(function, &arguments, with_ordinality, (alias, name));
         }

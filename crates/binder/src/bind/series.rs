@@ -41,14 +41,48 @@ impl<'a> Binder<'a> {
         // DuckDB's range keeps the name of its column.
         let keeps = parts.len() > 1 || name == "range";
         let of_column = if keeps { name.to_owned() } else { own.clone() };
-        let column = |it: &Part| OutputColumn::made(&of_column, it.value);
-        let mut columns: Vec<OutputColumn> = parts.iter().map(column).collect();
         let (rel, number) = self.side_by_side(rel, &parts)?;
+        let (rel, mut columns) = match name {
+            "unnest" => self.columns_of_items(rel, &of_column, &parts)?,
+            _ => {
+                let column = |it: &Part| OutputColumn::made(&of_column, it.value);
+                (rel, parts.iter().map(column).collect())
+            }
+        };
         if with_ordinality {
             columns.push(OutputColumn::made("ordinality", number));
         }
         let (rel, frame) = self.called(own, Answer { rel, columns }, alias)?;
         Ok((rel, if name == "range" { frame.with_value() } else { frame }))
+    }
+
+    /// The columns of the items of arrays: those of a composite type are its fields.
+    fn columns_of_items(
+        &mut self,
+        mut rel: Rel,
+        name: &str,
+        parts: &[Part],
+    ) -> SqlResult<(Rel, Vec<OutputColumn>)> {
+        let mut columns = Vec::with_capacity(parts.len());
+        for part in parts {
+            let item = self.column_expr(part.value);
+            let of = match item.data_type {
+                DataType::Struct(of) if !of.name().is_empty() => of,
+                _ => {
+                    columns.push(OutputColumn::made(name, part.value));
+                    continue;
+                }
+            };
+            let (names, values): (Vec<_>, Vec<_>) = self.all_fields(&item, of)?.into_iter().unzip();
+            let (with_fields, own) = self.named_values(values, rel);
+            rel = with_fields;
+            for (name, value) in names.iter().zip(&own) {
+                let attr = plan::relation::bare(value)
+                    .ok_or_else(|| SqlError::internal("a field without a column"))?;
+                columns.push(OutputColumn::made(name, attr));
+            }
+        }
+        Ok((rel, columns))
     }
 
     /// The rows of a function in FROM, under an alias or its own name.
@@ -81,7 +115,7 @@ impl<'a> Binder<'a> {
         let ast::FunctionArguments::List(list) = &call.args else {
             return Err(super::aggregate_types::wrong_arguments(name, "", whole));
         };
-        let arguments = plain(&list.args, whole)?;
+        let arguments = super::named_arguments::placed(name, &list.args, whole)?;
         let before = self.level().series.take();
         let input = before.as_ref().map_or_else(one_row, |it| it.input.clone());
         let (input, part) = self.rows_of_call(name, &arguments, input, whole)?;

@@ -232,7 +232,11 @@ impl<'a> Binder<'a> {
     }
 
     /// All fields of a struct with their names.
-    fn all_fields(&mut self, value: &Expr, of: StructType) -> SqlResult<Vec<(String, Expr)>> {
+    pub(super) fn all_fields(
+        &mut self,
+        value: &Expr,
+        of: StructType,
+    ) -> SqlResult<Vec<(String, Expr)>> {
         let mut all = Vec::with_capacity(of.fields().len());
         for (place, field) in of.fields().iter().enumerate() {
             let copy = self.copy(value)?;
