@@ -1,6 +1,6 @@
 //! DuckDB's functions in FROM that tell what there is (`duckdb_tables()`, `pragma_table_info('t')`), `repeat`, and PostgreSQL's
-//! `pg_input_error_info`, `pg_get_keywords`, `pg_sequence_parameters` and `_pg_expandarray`: each is a query, over PostgreSQL's
-//! catalog and our own, which stands in the place of the call.
+//! `pg_input_error_info`, `pg_get_keywords`, `pg_available_extensions`, `pg_sequence_parameters` and `_pg_expandarray`: each is a
+//! query, over PostgreSQL's catalog and our own, which stands in the place of the call.
 //!
 //! What DuckDB knows and we do not (tags, sizes of types, where a database lies) is NULL.
 
@@ -69,6 +69,7 @@ fn without_arguments(name: &str) -> Option<String> {
         "duckdb_tables" => TABLES,
         "duckdb_types" => TYPES,
         "duckdb_views" => VIEWS,
+        "pg_available_extensions" => AVAILABLE_EXTENSIONS,
         _ => return None,
     };
     Some(text.replace("{database}", DATABASE).replace("{type}", TYPE).replace("{names}", NAMES))
@@ -87,6 +88,9 @@ const TYPE: &str = "upper(regexp_replace(regexp_replace(regexp_replace(regexp_re
     regexp_replace(regexp_replace(t, '^(text|character varying|character)(\\(\\d+\\))?', 'varchar'), \
     '^double precision', 'double'), '^real', 'float'), '^bytea', 'blob'), '^numeric', 'decimal'), \
     '^(time|timestamp) without time zone', '\\1'), '^\"char\"', 'varchar'))";
+
+const AVAILABLE_EXTENSIONS: &str =
+    "SELECT name, default_version, comment FROM pg_catalog.pg_available_extensions";
 
 const DATABASES: &str = "SELECT datname AS database_name, oid AS database_oid, CAST(NULL AS TEXT) AS path, \
     CAST(NULL AS TEXT) AS comment, CAST(NULL AS TEXT) AS tags, false AS internal, 'nodewise' AS type, \

@@ -4,6 +4,7 @@
 
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
+use types::extension::KNOWN;
 
 use crate::friendly_words::{begins_operand, closing};
 use crate::steering::is_word;
@@ -39,6 +40,10 @@ pub(crate) fn known_words(tokens: &mut Vec<TokenWithSpan>) {
 fn is_function(token: &Token) -> bool {
     let Token::Word(word) = token else { return false };
     let name = word.value.to_lowercase();
+    // Before one of an extension stands its schema: it takes no arguments.
+    if KNOWN.iter().any(|it| it.functions.contains(&&*name)) {
+        return false;
+    }
     functions::lookup(&name).is_some()
         || written_in_sql::is_known(&name)
         || name.starts_with("list_")

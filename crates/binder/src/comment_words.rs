@@ -52,6 +52,9 @@ fn commented(cursor: &mut Cursor<'_>, tokens: &[TokenWithSpan]) -> SqlResult<Com
     if cursor.take("SCHEMA") {
         return Ok(Commented::Schema(cursor.name("the name of a schema")?));
     }
+    if cursor.take("EXTENSION") {
+        return Ok(Commented::Extension(cursor.name("the name of an extension")?));
+    }
     if cursor.take("INDEX") {
         return Ok(Commented::Index(cursor.relation()?));
     }

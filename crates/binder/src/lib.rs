@@ -37,6 +37,7 @@ mod dialect;
 mod domain_value;
 mod domain_words;
 mod duckdb_forms;
+mod extension_words;
 mod file_calls;
 mod file_reference;
 pub mod files;
@@ -71,6 +72,7 @@ mod macros;
 mod maintenance;
 mod merge_words;
 mod named_parts;
+mod new_constraints;
 mod normalized;
 mod notify_words;
 mod numa;
@@ -150,8 +152,8 @@ pub use sequence::{SequenceChange, SequenceOptions};
 pub use session_statement::{ChannelStatement, CursorStep};
 pub use similar::{SimilarText, similar};
 pub use statement::{
-    Arguments, Commented, CopyPlace, CursorStatement, Discarded, ExplainFormat, Isolation,
-    Statement, TransactionModes, TransactionStatement, TypeBody,
+    Arguments, Commented, CopyPlace, CursorStatement, Discarded, ExplainFormat, ExtensionStatement,
+    Isolation, Statement, TransactionModes, TransactionStatement, TypeBody,
 };
 pub use steps::names_of_columns as names_of_step;
 pub use syntax::quoted_name;

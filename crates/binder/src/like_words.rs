@@ -119,7 +119,7 @@ fn like(cursor: &mut Cursor<'_>, at: usize) -> SqlResult<LikeClause> {
 }
 
 /// Goes to the bracket of the columns of a CREATE TABLE, if it is one.
-fn begins_table(cursor: &mut Cursor<'_>) -> bool {
+pub(crate) fn begins_table(cursor: &mut Cursor<'_>) -> bool {
     if !cursor.take("CREATE") {
         return false;
     }

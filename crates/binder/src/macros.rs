@@ -166,7 +166,7 @@ impl Expanding<'_> {
         let mut all = self.meant(&call.name)?;
         all.retain(|it| !it.is_table);
         if all.is_empty() {
-            return Ok(None);
+            return self.of_extension(call);
         }
         let is_plain = call.over.is_none()
             && call.filter.is_none()
@@ -187,6 +187,22 @@ impl Expanding<'_> {
         let body = crate::parse::expression(&form.body)?;
         let body = self.filled(body, form, values)?;
         Ok(Some(Expr::Nested(Box::new(body))))
+    }
+
+    /// A call of a function of an extension that names its schema, without it: the function is built in.
+    fn of_extension(&self, call: &ast::Function) -> SqlResult<Option<Expr>> {
+        let (parts, whole) = (&call.name.0, call.name.to_string());
+        let said = parts.iter().map(|it| it.as_ident().map(ident)).collect::<Option<Vec<_>>>();
+        let Some(said) = said.filter(|it| it.len() > 1) else { return Ok(None) };
+        let (Some(schema), bare) = names::within(said, &whole, self.catalog.database())? else {
+            return Ok(None);
+        };
+        if !self.catalog.has_of_extension(&schema, &bare) {
+            return Ok(None);
+        }
+        self.catalog.check_schema(&schema)?;
+        let name = ast::ObjectName(parts.last().cloned().into_iter().collect());
+        Ok(Some(Expr::Function(ast::Function { name, ..call.clone() })))
     }
 
     fn of_table(&self, factor: &TableFactor) -> SqlResult<Option<TableFactor>> {

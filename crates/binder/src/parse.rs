@@ -24,13 +24,13 @@ use crate::syntax::{
 use crate::tokenizing::tokenized;
 use crate::{
     alter, asof, block_words, call_words, chained, clauses, comment_words, comprehension,
-    conflict_words, constraint_words, copy, copy_options, cursor_words, domain_words, file_calls,
-    folders, frames, friendly_words, from_first, generated_columns, item_assignment,
-    json_table_words, keys, lambda, like_words, lock_words, macro_words, maintenance, merge_words,
-    notify_words, overriding, parameters, pivot_words, pivots, recursion_words, rewrite,
-    role_words, schema_words, sequence_words, show_words, steering, steps, storage_words,
-    struct_words, subscripts, temporary, tokens, transactions, type_words, variable_words,
-    view_words, written_in_sql,
+    conflict_words, constraint_words, copy, copy_options, cursor_words, domain_words,
+    extension_words, file_calls, folders, frames, friendly_words, from_first, generated_columns,
+    item_assignment, json_table_words, keys, lambda, like_words, lock_words, macro_words,
+    maintenance, merge_words, new_constraints, notify_words, overriding, parameters, pivot_words,
+    pivots, recursion_words, rewrite, role_words, schema_words, sequence_words, show_words,
+    steering, steps, storage_words, struct_words, subscripts, temporary, tokens, transactions,
+    type_words, variable_words, view_words, written_in_sql,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -75,6 +75,7 @@ fn one(mut tokens: Vec<TokenWithSpan>, statements: &mut Vec<Statement>) -> SqlRe
     tables_are_sound(&tokens)?;
     let copy_options = copy_options::take(&mut tokens)?;
     known_words(&mut tokens)?;
+    new_constraints::take_not_valid(&mut tokens)?;
     let likes = like_words::take(&mut tokens)?;
     let has_rows = view_words::take_data(&mut tokens);
     let check_option = view_words::take_check_option(&mut tokens);
@@ -228,6 +229,7 @@ fn parse_one(
         generated_columns::recognise,
         storage_words::recognise,
         sequence_words::recognise,
+        extension_words::recognise,
     ] {
         if let Some(statement) = recognise(&tokens)? {
             statements.push(statement);

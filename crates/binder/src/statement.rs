@@ -231,6 +231,8 @@ pub enum Statement {
     },
     /// A statement about roles and rights.
     Roles(RoleStatement),
+    /// A statement about extensions.
+    Extension(ExtensionStatement),
     /// CREATE SCHEMA.
     CreateSchema {
         /// The schema.
@@ -281,6 +283,8 @@ pub enum Statement {
         name: String,
         /// Whether it has rows afterwards.
         with_data: bool,
+        /// Whether CONCURRENTLY was said.
+        concurrently: bool,
     },
     /// ALTER VIEW .. RENAME TO.
     RenameView {
@@ -569,6 +573,43 @@ pub enum CursorStatement {
     },
 }
 
+/// A statement about extensions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ExtensionStatement {
+    /// CREATE EXTENSION.
+    Create {
+        /// The extension.
+        name: String,
+        /// The schema of its functions.
+        schema: Option<String>,
+        /// The version that is wanted.
+        version: Option<String>,
+        /// Whether an existing one is no error.
+        if_not_exists: bool,
+    },
+    /// DROP EXTENSION.
+    Drop {
+        /// The extensions.
+        names: Vec<String>,
+        /// Whether a missing one is no error.
+        if_exists: bool,
+    },
+    /// ALTER EXTENSION .. UPDATE.
+    Update {
+        /// The extension.
+        name: String,
+        /// The version that is wanted.
+        version: Option<String>,
+    },
+    /// ALTER EXTENSION .. SET SCHEMA.
+    SetSchema {
+        /// The extension.
+        name: String,
+        /// The schema of its functions.
+        schema: String,
+    },
+}
+
 /// What a comment is on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Commented {
@@ -588,6 +629,8 @@ pub enum Commented {
     },
     /// A schema.
     Schema(String),
+    /// An extension.
+    Extension(String),
     /// An index.
     Index(String),
     /// A function.

@@ -14,14 +14,14 @@ use crate::syntax::{ident, unsupported};
 pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>> {
     let mut cursor = Cursor::new(tokens);
     if cursor.take_all(&["REFRESH", "MATERIALIZED", "VIEW"]) {
-        cursor.take("CONCURRENTLY");
+        let concurrently = cursor.take("CONCURRENTLY");
         let name = cursor.relation()?;
         let with_data = !cursor.take_all(&["WITH", "NO", "DATA"]);
         if with_data {
             cursor.take_all(&["WITH", "DATA"]);
         }
         cursor.expect_end()?;
-        return Ok(Some(Statement::RefreshView { name, with_data }));
+        return Ok(Some(Statement::RefreshView { name, with_data, concurrently }));
     }
     if !cursor.take_all(&["ALTER", "MATERIALIZED", "VIEW"]) && !cursor.take_all(&["ALTER", "VIEW"])
     {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use types::{SqlError, SqlState};
+use types::{SqlError, SqlState, names};
 
 /// Characters of a record or a value that are shown.
 const SHOWN_MAX: usize = 100;
@@ -55,6 +55,8 @@ pub(crate) struct Fault {
     pub(crate) column: Option<Box<ColumnFault>>,
     /// Whether a value is to blame, and not how the record is written.
     pub(crate) is_value: bool,
+    /// Whether it is NULL where there must be a value.
+    pub(crate) is_null: bool,
 }
 
 impl Fault {
@@ -65,19 +67,19 @@ impl Fault {
 
     /// Any error of a record.
     pub(crate) fn of(error: SqlError) -> Self {
-        Self { error, column: None, is_value: false }
+        Self { error, column: None, is_value: false, is_null: false }
     }
 
     /// A value that its column does not take.
     pub(crate) fn value(error: SqlError, column: &str, value: &str) -> Self {
         let column = ColumnFault { name: column.to_owned(), value: Some(value.to_owned()) };
-        Self { error, column: Some(Box::new(column)), is_value: true }
+        Self { error, column: Some(Box::new(column)), is_value: true, is_null: false }
     }
 
     /// A column that may not be NULL.
     pub(crate) fn null(error: SqlError, column: &str) -> Self {
         let column = ColumnFault { name: column.to_owned(), value: None };
-        Self { error, column: Some(Box::new(column)), is_value: false }
+        Self { error, column: Some(Box::new(column)), is_value: false, is_null: true }
     }
 
     /// As a user sees it.
@@ -92,15 +94,52 @@ impl Fault {
                 SqlError { message: format!("{} {place}", self.error.message), ..self.error }
             }
             // As PostgreSQL tells it.
-            Origin::Client(table) => self.error.in_table(table).within(match column {
-                Some(ColumnFault { name, value: Some(value) }) => {
-                    format!("COPY {table}, line {line}, column {name}: \"{}\"", Shown(&value))
-                }
-                Some(ColumnFault { name, .. }) => {
-                    format!("COPY {table}, line {line}, column {name}")
-                }
-                None => format!("COPY {table}, line {line}: \"{}\"", Shown(text)),
-            }),
+            Origin::Client(table) => {
+                let own = names::bare(table);
+                self.error.in_table(table).within(match column {
+                    Some(ColumnFault { name, value: Some(value) }) => {
+                        format!("COPY {own}, line {line}, column {name}: \"{}\"", Shown(&value))
+                    }
+                    Some(ColumnFault { name, .. }) => {
+                        format!("COPY {own}, line {line}, column {name}")
+                    }
+                    None => format!("COPY {own}, line {line}: \"{}\"", Shown(text)),
+                })
+            }
+        }
+    }
+}
+
+/// Where a record is, kept for what is found out about it later.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum KeptPlace {
+    /// In a file, as the end of a message.
+    File(String),
+    /// In what a client sends, as a context.
+    Client(String),
+}
+
+impl KeptPlace {
+    /// An error of the record, which tells where that is.
+    pub fn tell(self, error: SqlError) -> SqlError {
+        match self {
+            Self::File(place) => {
+                SqlError { message: format!("{} {place}", error.message), ..error }
+            }
+            Self::Client(context) => error.within(context),
+        }
+    }
+}
+
+impl RecordPlace<'_> {
+    pub(crate) fn kept(self) -> KeptPlace {
+        let Self { origin, file, line, text } = self;
+        match origin {
+            Origin::Files(_) => KeptPlace::File(format!("({}, line {line})", origin.name(file))),
+            Origin::Client(table) => {
+                let (own, text) = (names::bare(table), Shown(text));
+                KeptPlace::Client(format!("COPY {own}, line {line}: \"{text}\""))
+            }
         }
     }
 }

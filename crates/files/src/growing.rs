@@ -15,6 +15,8 @@ pub(crate) struct Growing {
     /// By wanted column: where the default is meant.
     defaults: Vec<Vec<bool>>,
     pub(crate) rows: usize,
+    /// Whether the row that was begun has NULL where that is noted.
+    has_noted: bool,
 }
 
 impl Growing {
@@ -24,7 +26,7 @@ impl Growing {
             |it: &TextColumn| it.wanted.then(|| Column::new(it.data_type, zone)).transpose();
         let columns = columns.iter().map(column).collect::<SqlResult<Vec<_>>>()?;
         let count = if has_defaults { columns.len() } else { 0 };
-        Ok(Self { columns, defaults: vec![Vec::new(); count], rows: 0 })
+        Ok(Self { columns, defaults: vec![Vec::new(); count], rows: 0, has_noted: false })
     }
 
     pub(crate) fn push(
@@ -44,11 +46,18 @@ impl Growing {
         if column.required && column.wanted {
             return Err(Fault::null(SqlError::null_in(&column.name, None), &column.name));
         }
+        self.has_noted |= column.noted;
         if let Some(values) = &mut self.columns[place] {
             values.push_null();
             self.mark(place, false);
         }
         Ok(())
+    }
+
+    /// Ends the row that was begun; whether it has NULL where that is noted.
+    pub(crate) fn end_row(&mut self) -> bool {
+        self.rows += 1;
+        std::mem::take(&mut self.has_noted)
     }
 
     pub(crate) fn push_default(&mut self, place: usize, column: &TextColumn) -> Result<(), Fault> {
@@ -75,6 +84,7 @@ impl Growing {
     /// Takes the row away that was begun.
     pub(crate) fn truncate(&mut self) {
         let rows = self.rows;
+        self.has_noted = false;
         self.columns
             .iter_mut()
             .flatten()

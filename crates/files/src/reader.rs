@@ -2,18 +2,19 @@
 
 use std::path::PathBuf;
 
+use arrow_array::RecordBatch;
 use storage::parallel::try_map;
 use storage::{BuildContext, Check};
 use types::{SqlError, SqlResult, Zone};
 
 use crate::blocks::{Chunk, Wave};
 use crate::dialect::{Dialect, Quoting};
-use crate::fault::{Fault, Origin, RecordPlace, invalid_bytes};
+use crate::fault::{Fault, KeptPlace, Origin, RecordPlace, invalid_bytes};
 use crate::feed::{Feed, Source};
 use crate::fields::{Field, Fields, Lines};
 use crate::growing::Growing;
 use crate::input::{Compression, Encoding};
-use crate::rows::{GivePart, OnError, Part, Parts, Rows, all_rows, valid_text};
+use crate::rows::{GivePart, OnError, Part, Parts, RefusedRow, Rows, all_rows, valid_text};
 use crate::text_column::{Columns, TextColumn};
 
 /// What the first record of a file is.
@@ -141,10 +142,31 @@ impl Parts for TextReader {
     }
 }
 
+#[derive(Clone, Copy)]
 pub(crate) struct Reader<'a> {
     pub(crate) origin: Origin<'a>,
     pub(crate) columns: &'a Columns,
     pub(crate) format: &'a TextFormat,
+}
+
+/// What is told of rows beside their values.
+#[derive(Default)]
+struct Told {
+    skipped: Vec<SqlError>,
+    noted: Vec<(usize, KeptPlace)>,
+}
+
+/// What reading ended with.
+struct Stopped {
+    error: SqlError,
+    /// The row that is wrong, where it is a whole one.
+    row: Option<RefusedRow>,
+}
+
+impl From<SqlError> for Stopped {
+    fn from(error: SqlError) -> Self {
+        Self { error, row: None }
+    }
 }
 
 /// What a record was.
@@ -168,6 +190,9 @@ impl Reader<'_> {
             if *ended != Some(part.file) {
                 rows.add(part, self.format.on_error, ended)?;
             }
+            if rows.refused.is_some() {
+                return Ok(());
+            }
         }
         Ok(())
     }
@@ -175,17 +200,18 @@ impl Reader<'_> {
     fn read(&self, chunk: &Chunk<'_>) -> SqlResult<Part> {
         let mut growing =
             Growing::new(self.columns, self.format.default.is_some(), &self.format.zone)?;
-        let (mut skipped, mut failed, mut ended) = (Vec::new(), None, false);
+        let (mut told, mut failed, mut ended) = (Told::default(), None, false);
+        let mut refused = None;
         let mut line = chunk.line;
         for (place, bytes) in chunk.parts.into_iter().enumerate() {
             if bytes.is_empty() {
                 continue;
             }
             let has_header = chunk.first && (place == 0 || chunk.parts[0].is_empty());
-            match self.part(bytes, chunk, has_header, line, &mut growing, &mut skipped) {
+            match self.part(bytes, chunk, has_header, line, &mut growing, &mut told) {
                 Ok(Record::Row) => {}
                 Ok(Record::End) => ended = true,
-                Err(error) => failed = Some(error),
+                Err(stopped) => (failed, refused) = (Some(stopped.error), stopped.row),
             }
             if ended || failed.is_some() {
                 break;
@@ -193,7 +219,8 @@ impl Reader<'_> {
             line += memchr::memchr_iter(chunk.line_end, bytes).count() as u64;
         }
         let batch = growing.finish(self.columns)?;
-        Ok(Part { file: chunk.file, batch, skipped, failed, ended })
+        let Told { skipped, noted } = told;
+        Ok(Part { file: chunk.file, batch, skipped, failed, noted, refused, ended })
     }
 
     /// Reads the records of a piece of a chunk.
@@ -204,8 +231,8 @@ impl Reader<'_> {
         has_header: bool,
         line: u64,
         growing: &mut Growing,
-        skipped: &mut Vec<SqlError>,
-    ) -> SqlResult<Record> {
+        told: &mut Told,
+    ) -> Result<Record, Stopped> {
         // Whole records before bytes that are no text are read, so that what is told does not depend on where blocks end.
         let (text, bad) = valid_text(bytes);
         let text = match bad {
@@ -232,19 +259,27 @@ impl Reader<'_> {
                 continue;
             }
             match self.record(&mut fields, &mut scratch, growing) {
-                Ok(Record::Row) => growing.rows += 1,
+                Ok(Record::Row) => {
+                    let row = growing.rows;
+                    if growing.end_row() {
+                        told.noted.push((row, place(start).kept()));
+                    }
+                }
                 Ok(Record::End) => return Ok(Record::End),
                 Err(fault) => {
                     growing.truncate();
+                    if fault.is_null {
+                        return Err(self.with_null(fault, &text[start..], chunk, place(start)));
+                    }
                     let is_skipped = match format.on_error {
                         OnError::Stop => false,
                         OnError::Skip { malformed, .. } => fault.is_value || malformed,
                     };
                     let error = fault.at(place(start));
                     if !is_skipped {
-                        return Err(error);
+                        return Err(error.into());
                     }
-                    skipped.push(error);
+                    told.skipped.push(error);
                     fields.skip_record(start, &mut scratch);
                 }
             }
@@ -253,8 +288,39 @@ impl Reader<'_> {
             None => Ok(Record::Row),
             Some(at) => {
                 growing.truncate();
-                Err(Fault::of(invalid_bytes(&bytes[at..])).at(place(at)))
+                Err(Fault::of(invalid_bytes(&bytes[at..])).at(place(at)).into())
             }
+        }
+    }
+
+    /// What a row with NULL where there must be a value ends with: what is wrong with the rest of its record, or the row.
+    fn with_null(
+        &self,
+        fault: Fault,
+        text: &str,
+        chunk: &Chunk<'_>,
+        place: RecordPlace<'_>,
+    ) -> Stopped {
+        let columns: Vec<TextColumn> =
+            self.columns.iter().map(|it| TextColumn { required: false, ..it.clone() }).collect();
+        let reader = Reader { columns: &columns, ..*self };
+        let (end, returns) = (chunk.line_end, chunk.returns);
+        let lines = Lines { end, returns, strict: self.format.strict };
+        let mut fields = Fields::new(text, self.format.dialect, lines);
+        let mut read = || -> Result<RecordBatch, Fault> {
+            let has_defaults = self.format.default.is_some();
+            let growing = Growing::new(&columns, has_defaults, &self.format.zone);
+            let mut growing = growing.map_err(Fault::of)?;
+            reader.record(&mut fields, &mut Vec::new(), &mut growing)?;
+            growing.end_row();
+            growing.finish(&columns).map_err(Fault::of)
+        };
+        match read() {
+            Ok(batch) => {
+                let row = Some(RefusedRow { batch, place: place.kept() });
+                Stopped { error: fault.at(place), row }
+            }
+            Err(other) => other.at(place).into(),
         }
     }
 

@@ -5,6 +5,8 @@ use stdx::sync::Mutex;
 use storage::{BuildContext, Check};
 use types::{SqlError, SqlResult, SqlState};
 
+use crate::fault::KeptPlace;
+
 /// Rows that were left out of which is told why.
 const SKIPPED_TOLD: usize = 1000;
 
@@ -33,6 +35,19 @@ pub struct Rows {
     pub skipped: u64,
     /// The first of these, and why.
     pub skipped_rows: Vec<SqlError>,
+    /// Rows with NULL where that is noted, by their numbers among all, and where they are.
+    pub noted: Vec<(usize, KeptPlace)>,
+    /// The row behind these that has NULL where there must be a value; nothing behind it was read.
+    pub refused: Option<RefusedRow>,
+}
+
+/// A row with NULL where there must be a value.
+#[derive(Clone, Debug)]
+pub struct RefusedRow {
+    /// The row.
+    pub batch: RecordBatch,
+    /// Where it is.
+    pub place: KeptPlace,
 }
 
 impl Rows {
@@ -57,12 +72,20 @@ impl Rows {
                 self.skipped_rows.push(error);
             }
         }
-        if let Some(error) = part.failed {
+        if part.refused.is_none()
+            && let Some(error) = part.failed
+        {
             return Err(error);
         }
+        self.refused = part.refused;
         if part.ended {
             *ended = Some(part.file);
         }
+        let before: usize = match part.noted.is_empty() {
+            true => 0,
+            false => self.batches.iter().map(RecordBatch::num_rows).sum(),
+        };
+        self.noted.extend(part.noted.into_iter().map(|(row, place)| (before + row, place)));
         if part.batch.num_rows() > 0 {
             self.batches.push(part.batch);
             self.files.push(part.file);
@@ -80,6 +103,10 @@ pub struct Part {
     pub(crate) skipped: Vec<SqlError>,
     /// What is wrong behind these rows.
     pub failed: Option<SqlError>,
+    /// Rows of it with NULL where that is noted.
+    pub(crate) noted: Vec<(usize, KeptPlace)>,
+    /// The row that is wrong there, where it is a whole one.
+    pub(crate) refused: Option<RefusedRow>,
     /// Whether the end of the data was marked.
     pub(crate) ended: bool,
 }
@@ -87,7 +114,8 @@ pub struct Part {
 impl Part {
     /// Rows of a file of which nothing was left out.
     pub fn of(file: usize, batch: RecordBatch) -> Self {
-        Self { file, batch, skipped: Vec::new(), failed: None, ended: false }
+        let (skipped, noted) = (Vec::new(), Vec::new());
+        Self { file, batch, skipped, failed: None, noted, refused: None, ended: false }
     }
 }
 
@@ -149,6 +177,9 @@ pub(crate) fn all_rows(
         let part = part?;
         if ended != Some(part.file) {
             rows.add(part, on_error, &mut ended)?;
+        }
+        if rows.refused.is_some() {
+            return Ok(rows);
         }
     }
     outcome?;

@@ -49,7 +49,7 @@ impl TextStream {
 
     /// Takes in what comes next. Errors as [`crate::read_text`], with the line as their context.
     pub fn push(&mut self, bytes: &[u8], context: &BuildContext<'_>) -> SqlResult<()> {
-        if self.ended.is_some() {
+        if self.ended.is_some() || self.is_refused() {
             return Ok(());
         }
         match self.format.encoding {
@@ -62,9 +62,14 @@ impl TextStream {
         if self.pending.len() >= WAVE_BYTES { self.read(context, false) } else { Ok(()) }
     }
 
+    /// Whether a row has come that has NULL where there must be a value.
+    pub fn is_refused(&self) -> bool {
+        self.rows.refused.is_some()
+    }
+
     /// All rows, once nothing more comes.
     pub fn finish(mut self, context: &BuildContext<'_>) -> SqlResult<Rows> {
-        if self.ended.is_none() {
+        if self.ended.is_none() && !self.is_refused() {
             self.read(context, true)?;
         }
         Ok(self.rows)

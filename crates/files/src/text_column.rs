@@ -13,6 +13,8 @@ pub struct TextColumn {
     pub wanted: bool,
     /// Whether a NULL in it is an error (23502).
     pub required: bool,
+    /// Whether places of rows with NULL in it are noted.
+    pub noted: bool,
     /// Whether what stands for NULL does so between quotes, too.
     pub force_null: bool,
     /// Whether what stands for NULL is a text.
@@ -29,6 +31,7 @@ impl TextColumn {
             data_type,
             wanted: true,
             required: false,
+            noted: false,
             force_null: false,
             force_not_null: false,
             has_default: false,

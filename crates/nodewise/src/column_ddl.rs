@@ -204,7 +204,7 @@ impl Session {
             return Err(SqlError::unsupported(message).with_hint("DROP TABLE drops the table"));
         }
         let name = table.column(id).name.clone();
-        self.release_views_of_column(&table.name, &name, cascade)?;
+        self.release_views_of_column(&table.name, &name, cascade, cancel)?;
         let mut rules = Rules::clone(table.rules());
         rules.indexes.retain(|it| !it.columns.contains(&id) && !it.included.contains(&id));
         rules.references.retain(|it| !it.columns.contains(&id));
@@ -370,7 +370,7 @@ impl Session {
         match nullable {
             true => {
                 let dropped = format!("NOT NULL of column {column} of table {}", table.name);
-                self.release_views_of_key(&table.name, &dropped, false)
+                self.release_views_of_key(&table.name, (&dropped, false), cancel)
             }
             false => Ok(()),
         }

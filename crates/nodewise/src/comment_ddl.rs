@@ -69,26 +69,7 @@ impl Session {
                 }
             }
             Commented::Column { relation, column } => {
-                let full = self.existing_name(relation, false)?;
-                let table =
-                    snapshot.get(&full).map(|it| it.columns.iter().any(|it| it.name == *column));
-                let view =
-                    snapshot.view(&full).map(|it| it.columns.iter().any(|it| it.0 == *column));
-                match table.or(view) {
-                    Some(true) => key("relation", &full, column),
-                    Some(false) => {
-                        let message = format!(
-                            "column \"{column}\" of relation \"{}\" does not exist",
-                            names::bare(&full)
-                        );
-                        return Err(SqlError::new(SqlState::UNDEFINED_COLUMN, message));
-                    }
-                    None if snapshot.kind_of(&full).is_some() => {
-                        let message = format!("cannot set comment on relation \"{relation}\"");
-                        return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
-                    }
-                    None => return Err(no_relation(relation)),
-                }
+                key("relation", &self.relation_with(relation, column)?, column)
             }
             Commented::Schema(name) => {
                 if !snapshot.has_schema(name) && !names::SYSTEM.contains(&name.as_str()) {
@@ -96,10 +77,14 @@ impl Session {
                 }
                 key("schema", name, "")
             }
+            Commented::Extension(name) => {
+                self.existing_extension(name)?;
+                crate::extension_ddl::comment_key(name)
+            }
             Commented::Index(name) => {
                 let full = self.existing_index(name, false)?;
-                match self.table_of_index(&full) {
-                    Some((table, _)) => key("index", &table.name, &names::bare(&full)),
+                match snapshot.relation_of_index(&full) {
+                    Some((of, _)) => key("index", &of.name, &names::bare(&full)),
                     None => return Err(no_relation(name)),
                 }
             }
@@ -122,6 +107,30 @@ impl Session {
                 key("constraint", &full, name)
             }
         })
+    }
+}
+
+impl Session {
+    /// The full name of a relation that has a column. Errors: 42P01, 42809 and 42703.
+    fn relation_with(&self, relation: &str, column: &str) -> SqlResult<String> {
+        let (snapshot, full) = (self.snapshot(), self.existing_name(relation, false)?);
+        let table = snapshot.get(&full).map(|it| it.columns.iter().any(|it| it.name == *column));
+        let view = snapshot.view(&full).map(|it| it.columns.iter().any(|it| it.0 == *column));
+        match table.or(view) {
+            Some(true) => Ok(full),
+            Some(false) => {
+                let message = format!(
+                    "column \"{column}\" of relation \"{}\" does not exist",
+                    names::bare(&full)
+                );
+                Err(SqlError::new(SqlState::UNDEFINED_COLUMN, message))
+            }
+            None if snapshot.kind_of(&full).is_some() => {
+                let message = format!("cannot set comment on relation \"{relation}\"");
+                Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message))
+            }
+            None => Err(no_relation(relation)),
+        }
     }
 }
 

@@ -49,7 +49,7 @@ impl Session {
             false => format!("{}_{}_key", names::bare(&table.name), key.columns.join("_")),
         };
         check_free(table, rules, key.name.as_deref())?;
-        let name = self.index_name(table, key.name.as_deref(), &suggested, rules)?;
+        let name = self.index_name(&table.name, key.name.as_deref(), &suggested, rules)?;
         let (deferral, nulls_equal) = (key.deferral, key.nulls_equal);
         let new = TableIndex { deferral, nulls_equal, ..TableIndex::new(name, columns, kind) };
         rules.indexes.push(new);
@@ -114,7 +114,7 @@ impl Session {
             self.check_rules(&new, cancel)?;
             if let RuleChange::Drop { name, cascade, .. } = change {
                 let dropped = format!("constraint {name} on table {}", new.name);
-                self.release_views_of_key(&new.name, &dropped, *cascade)?;
+                self.release_views_of_key(&new.name, (&dropped, *cascade), cancel)?;
             }
             if let RuleChange::Add(constraints) = change {
                 let added = old.rules().rows.checks.len();

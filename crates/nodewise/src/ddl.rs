@@ -119,8 +119,7 @@ impl Session {
             return Ok(None);
         };
         let names = std::slice::from_ref(&old.name);
-        self.release(names, false, cancel)?;
-        self.release_views("table", names, false)?;
+        self.release_relations("table", names, false, cancel)?;
         self.forget_column_rights(&old.name)?;
         Ok(Some(old))
     }
@@ -263,8 +262,7 @@ impl Session {
                 self.existing(name)?;
             }
         }
-        self.release(names, cascade, cancel)?;
-        self.release_views("table", names, cascade)?;
+        self.release_relations("table", names, cascade, cancel)?;
         for name in names {
             if self.catalog().get(name).is_some() {
                 let table = self.catalog().drop_table(name)?;

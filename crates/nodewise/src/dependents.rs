@@ -7,9 +7,13 @@ use types::{SqlError, SqlState, names};
 use crate::Session;
 use crate::notice::Notice;
 
+/// What several objects that are dropped at once are called.
+pub(crate) const SEVERAL: &str = "desired object(s)";
+
 /// The error of a drop without CASCADE: 2BP01. Each dependent is told as `view v depends on table t`.
 pub(crate) fn needed(dropped: &str, dependents: &[String]) -> SqlError {
-    let message = format!("cannot drop {dropped} because other objects depend on it");
+    let them = if dropped == SEVERAL { "them" } else { "it" };
+    let message = format!("cannot drop {dropped} because other objects depend on {them}");
     SqlError::new(SqlState::DEPENDENT_OBJECTS, message)
         .with_detail(dependents.join("\n"))
         .with_hint("Use DROP ... CASCADE to drop the dependent objects too.")

@@ -318,24 +318,7 @@ impl Session {
         Ok(())
     }
 
-    /// Makes tables ready to go: foreign keys of others that refer to them go first, or all is refused.
-    pub(crate) fn release(
-        &self,
-        names: &[String],
-        cascade: bool,
-        cancel: &CancelToken,
-    ) -> SqlResult<()> {
-        let goes = |name: &str| names.iter().any(|it| it.eq_ignore_ascii_case(name));
-        for name in names.iter().filter_map(|it| self.catalog().get(it)).map(|it| it.name.clone()) {
-            let mut referring = self.referring(&name);
-            referring.retain(|it| !goes(&it.0.name));
-            let what = format!("table {name}");
-            self.release_references(&referring, (&what, &what), cascade, cancel)?;
-        }
-        Ok(())
-    }
-
-    /// Makes keys of a table ready to go that it has not by its new rules, like [`Session::release`]: because of an object, in words, and
+    /// Makes keys of a table ready to go that it has not by its new rules, like [`Session::release_relations`]: because of an object, in words, and
     /// what others need of it.
     pub(crate) fn release_keys(
         &self,
@@ -372,11 +355,7 @@ impl Session {
         }
         for it in referring {
             self.cascades_to(described(it));
-            let (child, key) = it;
-            let child = self.existing(&child.name)?;
-            let mut rules = Rules::clone(child.rules());
-            rules.references.retain(|it| it != key);
-            self.apply_rules(&child, rules, cancel)?;
+            self.remove_reference(&it.0, &it.1, cancel)?;
         }
         Ok(())
     }

@@ -136,12 +136,31 @@ impl Session {
         column: &str,
         cancel: &CancelToken,
     ) -> SqlResult<Vec<NewIndex>> {
+        self.drop_hidden(table, &|it| names_column(it, column), cancel)
+    }
+
+    /// Drops the indexes that are of expressions or conditions; what makes them again.
+    pub(crate) fn drop_indexes_of_expressions(
+        &self,
+        table: &Arc<Table>,
+        cancel: &CancelToken,
+    ) -> SqlResult<Vec<NewIndex>> {
+        self.drop_hidden(table, &|_| Ok(true), cancel)
+    }
+
+    /// Drops the indexes of some expressions, and the hidden columns of these; what makes them again.
+    fn drop_hidden(
+        &self,
+        table: &Arc<Table>,
+        is_meant: &dyn Fn(&str) -> SqlResult<bool>,
+        cancel: &CancelToken,
+    ) -> SqlResult<Vec<NewIndex>> {
         let defaults = &table.rules().rows.defaults;
         let mut hidden = Vec::new();
         for (place, own) in table.columns.iter().enumerate() {
             if let Some(Some(expression)) = defaults.get(place)
                 && names::is_hidden(&own.name)
-                && names_column(expression, column)?
+                && is_meant(expression)?
             {
                 hidden.push(ColumnId(place as u16));
             }

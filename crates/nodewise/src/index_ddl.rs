@@ -2,12 +2,13 @@
 
 use binder::design::RuleChange;
 use stdx::sync::Arc;
-use storage::{IndexKind, Rules, Table, TableDesign, TableIndex};
+use storage::{IndexKind, IndexedRelation, Rules, Table, TableDesign, TableIndex};
 use types::{ColumnId, DataType, IndexOrder, SqlError, SqlResult, SqlState, names};
 
 use crate::answer::done;
 use crate::durability::Operation;
 use crate::index_text::{Said, names_of};
+use crate::materialized::told_of;
 use crate::parallel::LoadProgress;
 use crate::{Answer, CancelToken, Session};
 
@@ -23,18 +24,19 @@ pub(crate) struct NewIndex {
 impl Session {
     pub(crate) fn create_index(&self, index: &NewIndex, cancel: &CancelToken) -> SqlResult<Answer> {
         self.write_alone(cancel)?;
-        let old = self.existing(&index.table)?;
+        let of = self.existing_indexed(&index.table)?;
+        let old = &of.table;
         let wished = index.name.as_deref().map(own_name).transpose()?;
         let wished = wished.as_deref();
-        let is_there = |it: &&str| self.table_of_index(&within(&old, it)).is_some();
+        let is_there = |it: &&str| self.is_relation(&of.index_name(it));
         if let Some(there) = wished.filter(is_there).filter(|_| index.if_not_exists) {
             self.skip_existing(there);
             return Ok(done("CREATE INDEX"));
         }
-        let own = names::bare(&old.name);
+        let own = names::bare(&of.name);
         let suggested = distinct_names(&names_of(&index.said)?).join("_");
         let suggested = format!("{own}_{suggested}_idx");
-        let name = self.index_name(&old, wished, &suggested, old.rules())?;
+        let name = self.index_name(&of.name, wished, &suggested, old.rules())?;
         let kind = if index.unique { IndexKind::UniqueIndex } else { IndexKind::Index };
         let Said { items, orders, method, predicate, nulls_equal, included } = &index.said;
         let columns = self.index_columns(&old.name, items, predicate.as_deref(), cancel)?;
@@ -48,7 +50,8 @@ impl Session {
         let new = TableIndex::new(name, columns, kind);
         let new = TableIndex { nulls_equal, included, orders, method, ..new };
         rules.indexes.push(new);
-        self.apply_rules(&old, rules, cancel)?;
+        let applied = self.apply_rules(&old, rules, cancel);
+        applied.map_err(|it| told_of(it, &old.name, &of.name))?;
         Ok(done("CREATE INDEX"))
     }
 
@@ -61,12 +64,12 @@ impl Session {
         self.write_alone(cancel)?;
         // All or none: what is wrong is found before any index is gone.
         for name in names {
-            match self.table_of_index(name) {
-                Some((table, kind)) if kind.is_constraint() => {
+            match self.snapshot().relation_of_index(name) {
+                Some((of, index)) if index.kind.is_constraint() => {
                     let message = format!(
                         "index \"{name}\" is the {} of table \"{}\"",
-                        kind.name(),
-                        table.name
+                        index.kind.name(),
+                        of.name
                     );
                     return Err(SqlError::new(SqlState("2BP01"), message)
                         .with_hint("ALTER TABLE .. DROP CONSTRAINT drops it"));
@@ -81,13 +84,14 @@ impl Session {
             }
         }
         for name in names {
-            let Some((table, _)) = self.table_of_index(name) else {
+            let Some((of, _)) = self.snapshot().relation_of_index(name) else {
                 self.skip_missing("index", name);
                 continue;
             };
+            let table = of.table;
             let mut rules = Rules::clone(table.rules());
             let own = names::bare(name);
-            self.move_comment(["index", &table.name, &own], None)?;
+            self.move_comment(["index", &of.name, &own], None)?;
             rules.indexes.retain(|it| !it.name.eq_ignore_ascii_case(&own));
             let dropped = format!("index {name}");
             self.release_keys(&table, &rules, (&dropped, &dropped), false, cancel)?;
@@ -106,7 +110,7 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         self.write_alone(cancel)?;
-        let Some((table, kind)) = self.table_of_index(name) else {
+        let Some((of, index)) = self.snapshot().relation_of_index(name) else {
             if !if_exists {
                 let message = format!("relation \"{}\" does not exist", names::bare(name));
                 return Err(SqlError::new(SqlState::UNDEFINED_TABLE, message));
@@ -115,10 +119,11 @@ impl Session {
             return Ok(done("ALTER INDEX"));
         };
         let own = names::bare(name);
+        let table = of.table;
         let mut rules = Rules::clone(table.rules());
-        self.index_name(&table, Some(to), to, &rules)?;
-        self.move_comment(["index", &table.name, &own], Some(["index", &table.name, to]))?;
-        if kind.is_constraint() {
+        self.index_name(&of.name, Some(to), to, &rules)?;
+        self.move_comment(["index", &of.name, &own], Some(["index", &of.name, to]))?;
+        if index.kind.is_constraint() {
             let change = RuleChange::RenameConstraint { name: own, to: to.to_owned() };
             self.change_rules(&table.name, &[change], cancel)?;
             return Ok(done("ALTER INDEX"));
@@ -149,30 +154,43 @@ impl Session {
         Ok(new)
     }
 
-    /// The table that has an index of this name, which is in the schema of the table, and what kind it is.
-    pub(crate) fn table_of_index(&self, name: &str) -> Option<(Arc<Table>, IndexKind)> {
-        let (schema, own) = names::split(name);
-        let tables = self.snapshot().tables().into_iter();
-        tables
-            .filter(|it| names::schema_of(&it.name) == schema)
-            .filter_map(|it| it.rules().get(&own).map(|rule| rule.kind).map(|kind| (it, kind)))
-            .next()
+    /// A relation that indexes may be of. Errors: 42809 and 42P01.
+    pub(crate) fn existing_indexed(&self, name: &str) -> SqlResult<IndexedRelation> {
+        let snapshot = self.snapshot();
+        let own = names::bare(name);
+        snapshot.indexed_relation(name).ok_or_else(|| match snapshot.kind_of(name) {
+            Some(kind) => {
+                let message = format!("cannot create index on relation \"{own}\"");
+                SqlError::new(SqlState::WRONG_OBJECT_TYPE, message)
+                    .with_detail(format!("This operation is not supported for {kind}s."))
+            }
+            None => {
+                let message = format!("relation \"{own}\" does not exist");
+                SqlError::new(SqlState::UNDEFINED_TABLE, message)
+            }
+        })
     }
 
-    /// A name that no index of the schema of a table has: the one wished for, or one made from a suggestion.
+    /// Whether there is a relation of a name, be it an index.
+    fn is_relation(&self, name: &str) -> bool {
+        let snapshot = self.snapshot();
+        snapshot.kind_of(name).is_some() || snapshot.relation_of_index(name).is_some()
+    }
+
+    /// A name that no relation of the schema of a relation has, for an index: the one wished for, or one made from a suggestion.
     pub(crate) fn index_name(
         &self,
-        table: &Table,
+        relation: &str,
         wished: Option<&str>,
         suggested: &str,
         own: &Rules,
     ) -> SqlResult<String> {
-        let taken = |name: &str| {
-            own.get(name).is_some() || self.table_of_index(&within(table, name)).is_some()
-        };
+        let schema = names::schema_of(relation);
+        let taken =
+            |name: &str| own.get(name).is_some() || self.is_relation(&names::joined(&schema, name));
         match wished {
             Some(name) if taken(name) => {
-                let message = format!("index \"{name}\" already exists");
+                let message = format!("relation \"{name}\" already exists");
                 Err(SqlError::new(SqlState::DUPLICATE_TABLE, message)
                     .with_hint("drop it first, or choose another name"))
             }
@@ -195,11 +213,6 @@ fn own_name(said: &str) -> SqlResult<String> {
             Err(SqlError::new(SqlState::SYNTAX, message).with_hint("it gets that of its table"))
         }
     }
-}
-
-/// The name of an index of a table, with the schema.
-fn within(table: &Table, index: &str) -> String {
-    names::joined(&names::schema_of(&table.name), index)
 }
 
 /// The columns of an index as its name calls them: what stands there again has a number.

@@ -4,7 +4,7 @@
 //! depended on as a view, and its rows are stored, placed, logged and counted as those of any table.
 
 use binder::bind::BoundView;
-use storage::{BuildContext, ColumnSchema, Table, TableDesign};
+use storage::{BuildContext, ColumnSchema, Table, TableDesign, TableIndex};
 use types::{
     Materialized, ObjectKind, SqlError, SqlResult, SqlState, TableId, ViewDefinition, names,
 };
@@ -12,6 +12,7 @@ use types::{
 use crate::answer::done;
 use crate::durability::Operation;
 use crate::foreign_keys::queried;
+use crate::index_ddl::NewIndex;
 use crate::view_ddl::NewView;
 use crate::{Answer, CancelToken, Session};
 
@@ -103,7 +104,8 @@ impl Session {
         let table = match old {
             Some(old) => {
                 let context = BuildContext::serial(&self.database.allocator);
-                table.with_rules(old.rules().clone(), &context)?
+                let ruled = table.with_rules(old.rules().clone(), &context);
+                ruled.map_err(|it| told_of(it, &old.name, &view.name))?
             }
             None => table,
         };
@@ -117,7 +119,7 @@ impl Session {
     pub(crate) fn refresh_view(
         &mut self,
         name: &str,
-        with_data: bool,
+        (with_data, concurrently): (bool, bool),
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         self.write_alone(cancel)?;
@@ -128,13 +130,23 @@ impl Session {
             return Err(SqlError::unsupported(message));
         };
         let old = self.existing(&rows.table)?;
+        if concurrently {
+            check_concurrent(&view, &old, with_data)?;
+        }
         match with_data {
             true => {
+                // Rows of the query have no expressions of indexes.
+                let indexes = self.drop_indexes_of_expressions(&old, cancel)?;
+                let old = self.existing(&rows.table)?;
                 // Its query is the owner's, whoever asks for its rows anew.
                 let owner = self.rights_snapshot().rights(ObjectKind::Relation, name).owner;
                 self.acting_as(owner, |session| {
                     session.fill(&view, &old.design().clone(), Some(&*old), cancel)
                 })?;
+                for it in indexes {
+                    let table = view.name.clone();
+                    self.create_index(&NewIndex { table, ..it }, cancel)?;
+                }
             }
             false => {
                 self.replace_with(&old, cancel, |context| old.emptied(context))?;
@@ -148,6 +160,37 @@ impl Session {
         }
         Ok(done("REFRESH MATERIALIZED VIEW"))
     }
+}
+
+/// An error of a table of rows, told of the relation that shows them.
+pub(crate) fn told_of(error: SqlError, rows: &str, shown: &str) -> SqlError {
+    let subject = error.subject.as_deref();
+    match subject.is_some_and(|it| it.table.as_deref() == Some(rows)) {
+        true => error.about(|it| it.table = Some(shown.to_owned())),
+        false => error,
+    }
+}
+
+/// What REFRESH .. CONCURRENTLY asks as in PostgreSQL, where it finds rows by a unique index; here readers see the old rows anyhow.
+fn check_concurrent(view: &ViewDefinition, rows: &Table, with_data: bool) -> SqlResult<()> {
+    if !view.materialized.as_ref().is_some_and(|it| it.is_populated) {
+        let message = "CONCURRENTLY cannot be used when the materialized view is not populated";
+        return Err(SqlError::unsupported(message));
+    }
+    if !with_data {
+        let message = "REFRESH options CONCURRENTLY and WITH NO DATA cannot be used together";
+        return Err(SqlError::new(SqlState::SYNTAX, message));
+    }
+    let is_plain =
+        |it: &TableIndex| it.columns.iter().all(|it| !names::is_hidden(&rows.column(*it).name));
+    if rows.rules().indexes.iter().any(|it| it.kind.is_unique() && is_plain(it)) {
+        return Ok(());
+    }
+    let (schema, name) = names::split(&view.name);
+    let message = format!("cannot refresh materialized view \"{schema}.{name}\" concurrently");
+    Err(SqlError::new(SqlState::NOT_IN_STATE, message).with_hint(
+        "Create a unique index with no WHERE clause on one or more columns of the materialized view.",
+    ))
 }
 
 fn schema_of(view: &ViewDefinition) -> Vec<ColumnSchema> {

@@ -6,7 +6,7 @@
 
 use binder::sequence_names::with_sequences_found;
 use storage::CatalogSnapshot;
-use types::{RoleId, SqlError, SqlResult, SqlState, names};
+use types::{CatalogView, RoleId, SqlError, SqlResult, SqlState, names};
 
 use crate::Session;
 use crate::search_path::{Found, SearchPath, no_schema};
@@ -114,7 +114,7 @@ impl Session {
     /// [`Session::existing_name`] of an index.
     pub(crate) fn existing_index(&self, said: &str, if_exists: bool) -> SqlResult<String> {
         let snapshot = self.snapshot();
-        self.name_among(&snapshot, said, if_exists, &|it| self.table_of_index(it).is_some())
+        self.name_among(&snapshot, said, if_exists, &|it| snapshot.relation_of_index(it).is_some())
     }
 
     /// The schema, if one is said, and the name in it ([`names::said`]).
@@ -205,9 +205,10 @@ impl Session {
 
     /// An expression that is to be kept, with what its calls of functions in SQL stand for, as a view keeps it.
     pub(crate) fn with_calls(&self, expression: &str) -> SqlResult<String> {
-        match self.snapshot().macros().next() {
-            None => Ok(expression.to_owned()),
-            Some(_) => binder::with_macros_expanded(expression, &StatementCatalog::new(self)),
+        let catalog = StatementCatalog::new(self);
+        match catalog.has_macros() {
+            false => Ok(expression.to_owned()),
+            true => binder::with_macros_expanded(expression, &catalog),
         }
     }
 

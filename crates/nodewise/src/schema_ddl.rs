@@ -118,6 +118,7 @@ impl Session {
             }
         }
         self.move_macros(name, to)?;
+        self.move_extensions(name, to)?;
         self.move_comment(["schema", name, ""], Some(["schema", to, ""]))?;
         let rights = snapshot.rights(ObjectKind::Schema, name);
         if rights != Rights::of(RoleId::BOOTSTRAP) {
@@ -167,7 +168,8 @@ impl Session {
     ) -> SqlResult<()> {
         let snapshot = self.snapshot();
         let relations = snapshot.relations_of(name);
-        let macros = self.macros_in_words(name);
+        let mut macros = self.macros_in_words(name);
+        macros.extend(self.extensions_in_words(name));
         if relations.is_empty() && macros.is_empty() {
             return Ok(());
         }
@@ -198,6 +200,7 @@ impl Session {
         let sequences = left(self, of("sequence"));
         self.drop_sequences(&sequences, true, true, cancel)?;
         self.drop_macros_in(name)?;
+        self.drop_extensions_in(name)?;
         let mut types = of("type");
         types.retain(|it| self.snapshot().user_type(it).is_some());
         self.drop_types(&types, true, true, cancel)?;

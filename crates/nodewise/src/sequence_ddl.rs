@@ -50,7 +50,7 @@ impl Session {
         owner: Option<SequenceOwner>,
     ) -> SqlResult<()> {
         let catalog = self.catalog();
-        catalog.snapshot().check_free(name)?;
+        catalog.snapshot().check_free_name(name)?;
         let counter = Counter::new(catalog.next_number(), definition.beginning());
         let id = catalog.next_number();
         self.put_sequence(Sequence { id, name: name.to_owned(), definition, owner, counter })?;
@@ -155,7 +155,7 @@ impl Session {
     }
 
     fn rename_sequence(&self, old: &Sequence, new: &str, cancel: &CancelToken) -> SqlResult<()> {
-        self.snapshot().check_free(new)?;
+        self.snapshot().check_free_name(new)?;
         self.refuse_with_views(&old.name, None)?;
         let renamed = Sequence {
             id: old.id,
@@ -247,7 +247,8 @@ impl Session {
         cascade: bool,
         cancel: &CancelToken,
     ) -> SqlResult<()> {
-        self.release_views("sequence", std::slice::from_ref(&sequence.name), cascade)?;
+        let own = std::slice::from_ref(&sequence.name);
+        self.release_relations("sequence", own, cascade, cancel)?;
         let asking = self.asking(&sequence.name)?;
         let of_table = |(table, places): &(Arc<Table>, Vec<usize>)| -> Vec<String> {
             let name = |it: &usize| &table.columns[*it].name;

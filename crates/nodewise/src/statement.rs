@@ -203,11 +203,11 @@ impl Session {
     /// CLUSTER: what it names must be there; that no row moves is told.
     fn cluster(&self, table: Option<&str>, index: Option<&str>) -> SqlResult<Answer> {
         let Some(table) = table else { return Ok(done("CLUSTER")) };
-        let found = self.existing(table)?;
+        let found = self.existing_indexed(table)?;
         let own = types::names::bare(&found.name);
         let missing = match index {
             None => format!("there is no previously clustered index for table \"{own}\""),
-            Some(index) if found.rules().indexes.iter().any(|it| *it.name == *index) => {
+            Some(index) if found.table.rules().indexes.iter().any(|it| *it.name == *index) => {
                 let message = format!(
                     "rows of \"{own}\" stay where they are: an index leads to them anywhere"
                 );
@@ -274,6 +274,7 @@ impl Session {
                 self.make_in_schema(&name, (elements, owner.as_ref()), cancel)?;
                 Ok(made)
             }
+            Statement::Extension(it) => self.run_extension_statement(&it, cancel),
             Statement::RenameSchema { name, to } => self.rename_schema(&name, &to, cancel),
             Statement::DropSchema { names, if_exists, cascade } => {
                 self.drop_schemas(&names, if_exists, cascade, cancel)
@@ -311,8 +312,8 @@ impl Session {
                     Some(with_data) => self.create_materialized(new, with_data, cancel),
                 }
             }
-            Statement::RefreshView { name, with_data } => {
-                self.refresh_view(&name, with_data, cancel)
+            Statement::RefreshView { name, with_data, concurrently } => {
+                self.refresh_view(&name, (with_data, concurrently), cancel)
             }
             Statement::RenameView { name, to, if_exists } => {
                 self.rename_view(&name, &to, if_exists, cancel)

@@ -320,7 +320,11 @@ impl CatalogView for StatementCatalog<'_> {
     }
 
     fn has_macros(&self) -> bool {
-        self.snapshot.macros().next().is_some()
+        self.snapshot.macros().next().is_some() || self.snapshot.extensions().next().is_some()
+    }
+
+    fn has_of_extension(&self, schema: &str, name: &str) -> bool {
+        self.snapshot.extensions().any(|it| it.schema == schema && it.has(name))
     }
 
     fn macros_of(&self, schema: Option<&str>, name: &str) -> Vec<Arc<MacroDefinition>> {

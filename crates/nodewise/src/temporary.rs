@@ -23,8 +23,7 @@ impl Session {
         let cancel = CancelToken::new();
         for table in self.asking_on_commit(&self.snapshot(), OnCommit::Drop) {
             let names = std::slice::from_ref(&table.name);
-            self.release(names, true, &cancel)?;
-            self.release_views("table", names, true)?;
+            self.release_relations("table", names, true, &cancel)?;
             self.catalog().drop_table(&table.name)?;
             self.drop_owned(&table.name, true, &cancel)?;
         }

@@ -21,6 +21,7 @@ enum User {
     Default { table: String, column: String },
     Check { table: String, name: String },
     Domain(String),
+    Field { of: String, field: String },
     View { kind: &'static str, name: String },
 }
 
@@ -37,6 +38,7 @@ impl User {
             }
             Self::Check { table, name } => format!("constraint {name} on table {table}"),
             Self::Domain(name) => format!("type {name}"),
+            Self::Field { of, field } => format!("column {field} of composite type {of}"),
             Self::View { kind, name } => format!("{kind} {name}"),
         }
     }
@@ -310,6 +312,7 @@ impl Session {
                 }
                 return Ok(());
             }
+            User::Field { of, field } => return self.drop_field(of, field, cancel),
             User::Column { table, column } => {
                 let column = column.clone();
                 let drop = ColumnAlteration::Drop { column, if_exists: true, cascade: true };
@@ -331,6 +334,9 @@ impl Session {
         match user {
             User::View { name, .. } => snapshot.view(name).is_some(),
             User::Domain(name) => snapshot.user_type(name).is_some(),
+            User::Field { of, field } => snapshot.user_type(of).is_some_and(|it| {
+                matches!(it.data_type, DataType::Struct(row) if row.fields().iter().any(|it| *it.name == **field))
+            }),
             User::Column { table, column } | User::Default { table, column } => {
                 let table = snapshot.get(table);
                 table.is_some_and(|it| it.columns.iter().any(|it| it.name == *column))
@@ -346,7 +352,7 @@ impl Session {
         // Columns of another name of a type are of that type.
         let is_it = |of: DataType| of.made_name().is_some() && of == it.data_type;
         let is_alias = it.domain.is_some() || it.data_type.made_name() != Some(&*it.name);
-        let is_of_it = |of: DataType| !is_alias && has_part(of, &is_it);
+        let is_of_it = |of: DataType| !is_alias && has_own_part(of, &is_it);
         let snapshot = self.snapshot();
         let mut used = Vec::new();
         for view in snapshot.views() {
@@ -358,9 +364,7 @@ impl Session {
         }
         for other in snapshot.user_types().filter(|other| other.name != it.name) {
             let Some(domain) = &other.domain else {
-                if is_of_it(other.data_type) {
-                    used.push(User::Domain(other.name.clone()));
-                }
+                used.extend(users_in(other, &is_of_it));
                 continue;
             };
             let mut texts = domain.checks.iter().map(|it| &it.condition).chain(&domain.default);
@@ -402,4 +406,30 @@ impl Session {
         }
         Ok(used)
     }
+}
+
+/// What uses a type of a type that is no domain: fields of rows, or all of another name of a type.
+fn users_in(other: &UserType, is_of_it: &dyn Fn(DataType) -> bool) -> Vec<User> {
+    let of = || other.name.clone();
+    match other.data_type {
+        DataType::Struct(row) if row.name() == other.name => {
+            let fields = row.fields().iter().filter(|it| is_of_it(it.data_type));
+            fields.map(|it| User::Field { of: of(), field: it.name.to_string() }).collect()
+        }
+        it if is_of_it(it) => vec![User::Domain(of())],
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a type is one, or has it as a part that is no part of another type that users made.
+fn has_own_part(of: DataType, is_it: &dyn Fn(DataType) -> bool) -> bool {
+    is_it(of)
+        || match of {
+            DataType::Array(it) => has_own_part(it.data_type(), is_it),
+            DataType::Struct(it) if !it.name().is_empty() => false,
+            DataType::Struct(it) | DataType::Map(it) => {
+                it.fields().iter().any(|it| has_own_part(it.data_type, is_it))
+            }
+            _ => false,
+        }
 }

@@ -198,7 +198,7 @@ impl Session {
             }
             found.push(view.name.clone());
         }
-        self.release_views(kind, &found, cascade)?;
+        self.release_relations(kind, &found, cascade, cancel)?;
         for name in &found {
             // Named twice, or gone with another.
             if self.snapshot().view(name).is_some() {
@@ -208,7 +208,7 @@ impl Session {
         Ok(done(format!("DROP {}", kind.to_uppercase())))
     }
 
-    fn remove_view(&self, name: &str) -> SqlResult<()> {
+    pub(crate) fn remove_view(&self, name: &str) -> SqlResult<()> {
         let rows = self.snapshot().view(name).and_then(|it| it.materialized.clone());
         if let Some(rows) = rows {
             self.catalog().drop_table(&rows.table)?;
@@ -218,53 +218,17 @@ impl Session {
         self.note(|| Operation::drop_view(name))
     }
 
-    /// Makes relations of a kind ready to go: views that are made of them go first, or all is refused (2BP01).
-    pub(crate) fn release_views(
-        &self,
-        kind: &str,
-        names: &[String],
-        cascade: bool,
-    ) -> SqlResult<()> {
-        let snapshot = self.snapshot();
-        let goes = |name: &str| names.iter().any(|it| it.eq_ignore_ascii_case(name));
-        let mut above: Vec<(Arc<ViewDefinition>, String)> = Vec::new();
-        let own = names.iter().rev().map(|it| (it.clone(), format!("{kind} {it}")));
-        let mut next: Vec<(String, String)> = own.collect();
-        while let Some((name, what)) = next.pop() {
-            let mut made_of_it = views_on(&snapshot, &name);
-            made_of_it.retain(|it| !goes(&it.name) && above.iter().all(|(of, _)| of.id != it.id));
-            made_of_it.sort_by_key(|it| it.id);
-            let described = |it: &Arc<ViewDefinition>| (it.name.clone(), described(it));
-            next.extend(made_of_it.iter().rev().map(described));
-            above.extend(made_of_it.into_iter().map(|it| (it, what.clone())));
-        }
-        if !cascade && !above.is_empty() {
-            let each = |(view, of): &(Arc<ViewDefinition>, String)| {
-                format!("{} depends on {of}", described(view))
-            };
-            let each: Vec<String> = above.iter().map(each).collect();
-            return Err(match names {
-                [one] => needed(&format!("{kind} {one}"), &each),
-                _ => needed("desired object(s)", &each),
-            });
-        }
-        for (view, _) in &above {
-            self.cascades_to(described(view));
-            self.remove_view(&view.name)?;
-        }
-        Ok(())
-    }
-
     /// Makes a column ready to go: views that name it go first, or all is refused (2BP01).
     pub(crate) fn release_views_of_column(
         &self,
         table: &str,
         column: &str,
         cascade: bool,
+        cancel: &CancelToken,
     ) -> SqlResult<()> {
         let mut above = views_on(&self.snapshot(), table);
         above.retain(|it| it.uses_column(table, column));
-        self.release_these(above, &format!("column {column} of table {table}"), cascade)
+        self.release_these(above, (&format!("column {column} of table {table}"), cascade), cancel)
     }
 
     /// Once a table no longer has a key: views whose groups it told more of go with it, or all is refused (2BP01), and so the
@@ -272,8 +236,8 @@ impl Session {
     pub(crate) fn release_views_of_key(
         &self,
         table: &str,
-        dropped: &str,
-        cascade: bool,
+        (dropped, cascade): (&str, bool),
+        cancel: &CancelToken,
     ) -> SqlResult<()> {
         let mut resting = Vec::new();
         for view in views_on(&self.snapshot(), table) {
@@ -281,7 +245,7 @@ impl Session {
                 resting.push(view);
             }
         }
-        self.release_these(resting, dropped, cascade)
+        self.release_these(resting, (dropped, cascade), cancel)
     }
 
     /// Whether the groups of a view no longer tell what it says of them.
@@ -298,8 +262,8 @@ impl Session {
     fn release_these(
         &self,
         mut views: Vec<Arc<ViewDefinition>>,
-        dropped: &str,
-        cascade: bool,
+        (dropped, cascade): (&str, bool),
+        cancel: &CancelToken,
     ) -> SqlResult<()> {
         views.sort_by_key(|it| it.id);
         let names: Vec<String> = views.iter().map(|it| it.name.clone()).collect();
@@ -308,7 +272,7 @@ impl Session {
             return Err(needed(dropped, &views.iter().map(each).collect::<Vec<_>>()));
         }
         views.iter().for_each(|it| self.cascades_to(described(it)));
-        self.release_views("view", &names, cascade)?;
+        self.release_relations("view", &names, cascade, cancel)?;
         names.iter().try_for_each(|it| self.remove_view(it))
     }
 
@@ -333,12 +297,12 @@ impl Session {
 }
 
 /// A view in words.
-fn described(view: &ViewDefinition) -> String {
+pub(crate) fn described(view: &ViewDefinition) -> String {
     format!("{} {}", view.kind(), view.name)
 }
 
 /// The views that are made of a relation itself.
-fn views_on(snapshot: &CatalogSnapshot, name: &str) -> Vec<Arc<ViewDefinition>> {
+pub(crate) fn views_on(snapshot: &CatalogSnapshot, name: &str) -> Vec<Arc<ViewDefinition>> {
     snapshot.views().into_iter().filter(|it| it.uses(name)).collect()
 }
 

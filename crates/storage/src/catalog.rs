@@ -1,6 +1,8 @@
 //! The names of relations (tables, sequences and views), and the schemas that they are in.
 
 mod changing;
+mod extensions;
+mod index_names;
 mod macros;
 mod roles;
 mod user_types;
@@ -13,13 +15,15 @@ use std::ops::Bound;
 use stdx::sync::atomic::{AtomicU64, Ordering};
 use stdx::sync::{Apart, Arc, OnceLock, RwLock};
 use types::{
-    CatalogView, MacroDefinition, ObjectKind, Rights, Role, SqlError, SqlResult, SqlState, TableId,
-    TableInfo, UserType, ViewDefinition, names,
+    CatalogView, Extension, MacroDefinition, ObjectKind, Rights, Role, SqlError, SqlResult,
+    SqlState, TableId, TableInfo, UserType, ViewDefinition, names,
 };
 
 use crate::id_map::IdMap;
 use crate::{Sequence, Table};
 use changing::{Changing, HasVersion};
+
+pub use index_names::IndexedRelation;
 
 /// The kind of comments on functions ([`Catalog::put_comment`]): each is under the name of one, and the types of its parameters.
 pub const FUNCTION_COMMENT: &str = "function";
@@ -84,6 +88,7 @@ enum Relation {
     Comment([String; 3], Arc<str>),
     Role(Arc<Role>),
     Macro(Arc<MacroDefinition>),
+    Extension(Arc<Extension>),
     /// Rights on an object, of this kind and name.
     Rights((ObjectKind, String), Arc<Rights>),
 }
@@ -486,6 +491,7 @@ impl CatalogSnapshot {
             (Some(Relation::Type(one)), Some(Relation::Type(other))) => one != other,
             (Some(Relation::Role(one)), Some(Relation::Role(other))) => one != other,
             (Some(Relation::Macro(one)), Some(Relation::Macro(other))) => one != other,
+            (Some(Relation::Extension(one)), Some(Relation::Extension(other))) => one != other,
             (Some(Relation::Rights(_, one)), Some(Relation::Rights(_, other))) => one != other,
             (Some(_), Some(_)) => true,
             (one, other) => one.is_some() != other.is_some(),
@@ -566,6 +572,7 @@ impl CatalogSnapshot {
             | Relation::Type(_)
             | Relation::Role(_)
             | Relation::Macro(_)
+            | Relation::Extension(_)
             | Relation::Rights(..) => return None,
         })
     }
@@ -579,20 +586,6 @@ impl CatalogSnapshot {
         match self.has_schema(&schema) {
             true => Ok(()),
             false => Err(no_schema(&schema)),
-        }
-    }
-
-    /// [`Self::check_free`] of a table or a view, of whose rows there is a type of its name (42710).
-    pub fn check_free_relation(&self, name: &str) -> SqlResult<()> {
-        self.check_free(name)?;
-        match self.user_type(name) {
-            None => Ok(()),
-            Some(_) => {
-                let message = format!("type \"{}\" already exists", names::bare(name));
-                let hint = "A relation has an associated type of the same name, so you must use a name that doesn't \
-                            conflict with any existing type.";
-                Err(SqlError::new(SqlState::DUPLICATE_OBJECT, message).with_hint(hint))
-            }
         }
     }
 

@@ -72,7 +72,7 @@ pub use build::{
     BrokenKeys, BuildContext, COMPRESS_FROM, ColumnChange, DELTA_FROM, EverythingPutOff,
     NothingPutOff, TableBuilder,
 };
-pub use catalog::{Catalog, CatalogSnapshot, FUNCTION_COMMENT};
+pub use catalog::{Catalog, CatalogSnapshot, FUNCTION_COMMENT, IndexedRelation};
 pub use column::{Column, Encoding};
 pub use deletions::Deletions;
 pub use dictionary::{Dictionary, Sorted, StringHeap};

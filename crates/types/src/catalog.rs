@@ -479,6 +479,11 @@ pub trait CatalogView: Send + Sync {
     fn macros_of(&self, _schema: Option<&str>, _name: &str) -> Vec<Arc<MacroDefinition>> {
         Vec::new()
     }
+    /// Whether an extension has a function of a name in a schema, which is one that is built in.
+    fn has_of_extension(&self, _schema: &str, _name: &str) -> bool {
+        false
+    }
+
     /// Whether who looks may look for functions in a schema.
     ///
     /// # Errors

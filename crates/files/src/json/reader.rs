@@ -344,7 +344,7 @@ impl<'a> Reader<'a> {
         growing.truncate();
         let batch = growing.finish(self.columns)?;
         let file = self.first + file;
-        Ok(Part { file, batch, skipped, failed, ended: false })
+        Ok(Part { skipped, failed, ..Part::of(file, batch) })
     }
 }
 

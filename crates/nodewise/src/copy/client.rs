@@ -3,12 +3,12 @@
 //! Key decision: what comes is read while more comes, and the table is not touched before all has come, so that a slow client
 //! is in nobody's way.
 
-use arrow_array::RecordBatch;
+use arrow_array::{Array, RecordBatch};
 use binder::ParsedQuery;
-use files::{Rows, TextColumn, TextStream};
+use files::{KeptPlace, RefusedRow, Rows, TextColumn, TextStream};
 use stdx::sync::Arc;
 use storage::{BuildContext, Table, TableDesign};
-use types::{DataType, ObjectKind, Privileges, SqlError, SqlResult, SqlState};
+use types::{DataType, ObjectKind, Privileges, SqlError, SqlResult, SqlState, names};
 
 use super::filled::Filled;
 use super::format::{CopyFormat, without_options};
@@ -51,6 +51,8 @@ enum Data {
     Lines(Box<TextStream>),
     /// Rows that somebody else has read.
     Rows(Vec<RecordBatch>),
+    /// The first row that cannot be one of the table.
+    Refused(RefusedRow),
 }
 
 impl CopyIn {
@@ -60,7 +62,7 @@ impl CopyIn {
 
     /// Whether its data are rows in PostgreSQL's binary format, which [`Session::copy_rows`] takes.
     pub fn is_binary(&self) -> bool {
-        matches!(self.data, Data::Rows(_))
+        matches!(self.data, Data::Rows(_) | Data::Refused(_))
     }
 
     /// The names and types of the columns of its rows.
@@ -160,28 +162,38 @@ impl Session {
     pub fn copy_data(&mut self, copy: &mut CopyIn, bytes: &[u8]) -> SqlResult<()> {
         self.some_of_copy(copy, |session, copy, cancel| {
             let Data::Lines(lines) = &mut copy.data else { return Err(not_lines()) };
-            session.reading(&copy.table.name, cancel, |context| lines.push(bytes, context))
+            session.reading(&copy.table.name, cancel, |context| lines.push(bytes, context))?;
+            match lines.is_refused() {
+                true => session.add_copied(copy, cancel).map(|_| ()),
+                false => Ok(()),
+            }
         })
     }
 
     /// Takes in rows, with the columns of the statement. An error ends the statement.
     pub fn copy_rows(&mut self, copy: &mut CopyIn, rows: RecordBatch) -> SqlResult<()> {
-        self.some_of_copy(copy, |_, copy, _| {
+        self.some_of_copy(copy, |session, copy, cancel| {
             let Data::Rows(all) = &mut copy.data else { return Err(not_lines()) };
-            for (column, array) in copy.columns.iter().zip(rows.columns()) {
-                if column.required && array.null_count() > 0 {
-                    return Err(SqlError::null_in(&column.name, Some(&copy.table.name)));
-                }
-            }
-            all.push(rows);
-            Ok(())
+            let columns = copy.columns.iter().zip(rows.columns()).filter(|it| it.0.required);
+            let nulls = columns.filter_map(|(_, array)| array.logical_nulls());
+            let first = nulls.filter_map(|it| (0..it.len()).find(|row| it.is_null(*row))).min();
+            let Some(row) = first else {
+                all.push(rows);
+                return Ok(());
+            };
+            let line = all.iter().map(RecordBatch::num_rows).sum::<usize>() + row + 1;
+            let own = names::bare(&copy.table.name);
+            let place = KeptPlace::Client(format!("COPY {own}, line {line}"));
+            copy.data = Data::Refused(RefusedRow { batch: rows.slice(row, 1), place });
+            session.add_copied(copy, cancel).map(|_| ())
         })
     }
 
     /// Adds all rows that have come to the table.
     pub fn copy_end(&mut self, mut copy: CopyIn) -> SqlResult<Answer> {
         let Some(statement) = copy.statement.take() else { return Err(ended()) };
-        let added = self.within(&statement, |session, cancel| session.add_copied(copy, &cancel));
+        let added =
+            self.within(&statement, |session, cancel| session.add_copied(&mut copy, &cancel));
         if let Ok(answer) = &added {
             statement.answered(answer);
         }
@@ -235,23 +247,26 @@ impl Session {
         self.cancelled_or(cancel, read(&self.build_context(&team, &progress, &stop, &plain)))
     }
 
-    fn add_copied(&mut self, copy: CopyIn, cancel: &CancelToken) -> SqlResult<Answer> {
-        let CopyIn { table, targets, condition, columns, text, data, .. } = copy;
+    /// Adds what has come.
+    fn add_copied(&mut self, copy: &mut CopyIn, cancel: &CancelToken) -> SqlResult<Answer> {
+        let data = std::mem::replace(&mut copy.data, Data::Rows(Vec::new()));
+        let CopyIn { table, targets, condition, columns, text, .. } = copy;
         let rows = match data {
             Data::Lines(lines) => {
                 self.reading(&table.name, cancel, |context| lines.finish(context))?
             }
             Data::Rows(batches) => Rows { batches, ..Rows::default() },
+            Data::Refused(row) => Rows { refused: Some(row), ..Rows::default() },
         };
         self.refresh()?;
         self.wait_for_place()?;
         let now = self.existing(&table.name)?;
-        if !Arc::ptr_eq(&now, &table) && !is_alike(&now, &table) {
+        if !Arc::ptr_eq(&now, table) && !is_alike(&now, table) {
             let message = format!("table \"{}\" was altered while rows were copied", table.name);
             return Err(SqlError::new(SqlState::NOT_IN_STATE, message));
         }
-        let filled = Filled { places: &targets, condition: condition.as_deref() };
-        self.add_rows(&now, filled, (&columns, text.asked()), rows, cancel)
+        let filled = Filled { places: targets, condition: condition.as_deref() };
+        self.add_rows(&now, filled, (&columns[..], text.asked()), rows, cancel)
     }
 }
 

@@ -61,7 +61,7 @@ impl Session {
         schema.extend(views(&snapshot).iter().map(|it| create_view(it)));
         load.extend(tables.iter().map(|it| references(it)));
         load.extend(sequences(&snapshot).map(|it| position(it)));
-        load.extend(views(&snapshot).iter().map(|it| refresh(it)));
+        load.extend(views(&snapshot).iter().map(|it| refresh(it, &snapshot)));
         load.push_str(&macros(&snapshot));
         load.push_str(&comments(&snapshot));
         export.write(SCHEMA, &schema)?;
@@ -134,6 +134,7 @@ fn imported(statement: Statement, folder: &Path) -> SqlResult<Statement> {
         | Statement::AlterDomain { .. }
         | Statement::Comment { .. }
         | Statement::CreateMacro { .. }
+        | Statement::Extension(_)
         | Statement::RefreshView { .. }
         | Statement::CreateIndex { .. }
         | Statement::CreateSequence { .. }

@@ -68,10 +68,11 @@ impl Session {
 
     /// The views that the next statement of the session would see, each behind those that it is made of.
     pub fn view_definitions(&self) -> Vec<ViewSql> {
-        let views = views(&self.snapshot());
+        let snapshot = self.snapshot();
+        let views = views(&snapshot);
         let of = |it: &Arc<ViewDefinition>| ViewSql {
             name: it.name.clone(),
-            create: create_view(it) + &refresh(it),
+            create: create_view(it) + &refresh(it, &snapshot),
         };
         views.iter().map(of).collect()
     }

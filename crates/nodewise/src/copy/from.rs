@@ -5,8 +5,8 @@
 
 use arrow_array::RecordBatch;
 use files::{
-    Header, JsonFormat, JsonKnown, Known, Quoting, Rows, TextColumn, TextFormat, read_json,
-    read_text, sniff, sniff_json,
+    Header, JsonFormat, JsonKnown, KeptPlace, Known, Quoting, RefusedRow, Rows, TextColumn,
+    TextFormat, read_json, read_text, sniff, sniff_json,
 };
 use stdx::sync::Arc;
 use storage::{BuildContext, ColumnSchema, Table, TableDesign};
@@ -268,13 +268,19 @@ impl Session {
         old: &Arc<Table>,
         filled: Filled<'_>,
         (columns, asked): (&[TextColumn], AskedOfRows),
-        Rows { batches, skipped, skipped_rows, .. }: Rows,
+        Rows { batches, skipped, skipped_rows, noted, refused, .. }: Rows,
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         for told in notices(skipped, &skipped_rows, asked.verbosity) {
             self.notice(Notice::told("00000", told));
         }
         let has_defaults = asked.has_defaults;
+        if let Some(RefusedRow { batch, place }) = refused {
+            let of = (columns, has_defaults);
+            let error = self.insert_copied(old, filled, of, vec![batch], cancel).err();
+            let missing = || SqlError::internal("a row without a value that it must have");
+            return Err(place.tell(error.unwrap_or_else(missing)));
+        }
         if filled.is_plain(old) && !has_defaults {
             let batches = ordered(batches, filled.places)?;
             let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
@@ -288,6 +294,54 @@ impl Session {
             self.activity.changed(rows as u64);
             return Ok(done(format!("COPY {rows}")));
         }
+        let of = (columns, has_defaults);
+        let kept = if noted.is_empty() { Vec::new() } else { batches.clone() };
+        let added = self.insert_copied(old, filled, of, batches, cancel);
+        let answer = match added {
+            Err(error) if error.state == SqlState::NOT_NULL_VIOLATION => {
+                let rows = noted.iter().filter_map(|it| row_at(&kept, it.0)).collect::<Vec<_>>();
+                let told = self.first_refused(old, filled, of, (&rows, noted), cancel);
+                return Err(told.unwrap_or(error));
+            }
+            added => added?,
+        };
+        Ok(Answer { tag: answer.tag.replace("INSERT 0", "COPY"), ..answer })
+    }
+
+    /// What the first of some rows is refused with that has no value where there must be one, with its place. The condition leaves the
+    /// others out, so that nothing of them is added.
+    fn first_refused(
+        &mut self,
+        old: &Arc<Table>,
+        filled: Filled<'_>,
+        of: (&[TextColumn], bool),
+        (rows, noted): (&[RecordBatch], Vec<(usize, KeptPlace)>),
+        cancel: &CancelToken,
+    ) -> Option<SqlError> {
+        let (mut first, mut end) = (0, rows.len());
+        while end - first > 1 {
+            let middle = first.midpoint(end);
+            let half = rows[first..middle].to_vec();
+            match self.insert_copied(old, filled, of, half, cancel) {
+                Err(_) => end = middle,
+                Ok(_) => first = middle,
+            }
+        }
+        let (_, place) = noted.into_iter().nth(first)?;
+        let row = rows.get(first..end)?.to_vec();
+        let error = self.insert_copied(old, filled, of, row, cancel).err()?;
+        (error.state == SqlState::NOT_NULL_VIOLATION).then(|| place.tell(error))
+    }
+
+    /// Adds rows that were read by an INSERT, which looks at all that is asked of them.
+    fn insert_copied(
+        &mut self,
+        old: &Arc<Table>,
+        filled: Filled<'_>,
+        (columns, has_defaults): (&[TextColumn], bool),
+        batches: Vec<RecordBatch>,
+        cancel: &CancelToken,
+    ) -> SqlResult<Answer> {
         let mut schema: Vec<ColumnSchema> = (columns.iter())
             .map(|it| ColumnSchema::new(it.name.clone(), it.data_type, true))
             .collect();
@@ -312,9 +366,19 @@ impl Session {
         let values = values_of(old, filled.places, has_defaults);
         let statement = parsed(&self.insert_of(old, filled, values, COPIED)?)?;
         let beside = Some((COPIED.to_owned(), rows));
-        let (answer, _) = self.change_with(&statement, beside, cancel)?;
-        Ok(Answer { tag: answer.tag.replace("INSERT 0", "COPY"), ..answer })
+        self.change_with(&statement, beside, cancel).map(|it| it.0)
     }
+}
+
+/// A row of some batches.
+fn row_at(batches: &[RecordBatch], mut row: usize) -> Option<RecordBatch> {
+    for batch in batches {
+        match row.checked_sub(batch.num_rows()) {
+            None => return Some(batch.slice(row, 1)),
+            Some(left) => row = left,
+        }
+    }
+    None
 }
 
 /// What PostgreSQL tells of rows that were left out.
@@ -415,6 +479,7 @@ pub(super) fn columns_of(
         let default = table.rules().rows.defaults.get(*place);
         TextColumn {
             required: filled.requires(column),
+            noted: !column.nullable && filled.condition.is_some(),
             force_null: is_in(&text.force_null),
             force_not_null: is_in(&text.force_not_null),
             has_default: default.is_some_and(Option::is_some),

@@ -8,7 +8,7 @@ use storage::{
     Table,
 };
 use types::{
-    CheckRule, ColumnId, DataType, DomainCheck, ForeignKey, MacroDefinition, MacroForm,
+    CheckRule, ColumnId, DataType, DomainCheck, Extension, ForeignKey, MacroDefinition, MacroForm,
     MacroParameter, SequenceDefinition, SequenceOwner, SequencePosition, UserType, Value,
     ViewDefinition, names,
 };
@@ -17,10 +17,15 @@ use crate::constraints::quoted;
 use crate::index_text::{nulls_clause, sql_of, using_clause};
 use crate::sql_names::sql_name;
 
-/// CREATE SCHEMA of all that outlast their sessions.
+/// CREATE SCHEMA of all that outlast their sessions, and CREATE EXTENSION.
 pub(super) fn create_schemas(snapshot: &CatalogSnapshot) -> String {
     let lasting = snapshot.schemas().filter(|it| !it.starts_with("pg_"));
-    lasting.map(|it| format!("CREATE SCHEMA {};\n", quoted(it))).collect()
+    let schemas: String = lasting.map(|it| format!("CREATE SCHEMA {};\n", quoted(it))).collect();
+    let extension = |it: &Arc<Extension>| {
+        let (name, schema) = (quoted(&it.name), quoted(&it.schema));
+        format!("CREATE EXTENSION {name} WITH SCHEMA {schema};\n")
+    };
+    schemas + &snapshot.extensions().map(extension).collect::<String>()
 }
 
 /// CREATE MACRO and CREATE FUNCTION of all.
@@ -162,6 +167,7 @@ pub(super) fn comments(snapshot: &CatalogSnapshot) -> String {
             ("relation", true) => format!("{} {relation}", snapshot.kind_of(&of)?.to_uppercase()),
             ("relation", false) => format!("COLUMN {relation}.{own}"),
             ("schema", _) => format!("SCHEMA {}", quoted(&of)),
+            ("extension", _) => format!("EXTENSION {own}"),
             (FUNCTION_COMMENT, _) => format!("FUNCTION {relation}({part})"),
             ("constraint", _) => format!("CONSTRAINT {own} ON {relation}"),
             _ => format!("INDEX {}", sql_name(&names::joined(&names::schema_of(&of), &part))),
@@ -278,14 +284,15 @@ pub(super) fn create_view(view: &ViewDefinition) -> String {
     format!("CREATE {kind} {name} ({columns}) AS {}{end};\n", view.query)
 }
 
-/// REFRESH of a materialized view that has rows, said when all tables have theirs.
-pub(super) fn refresh(view: &ViewDefinition) -> String {
-    match &view.materialized {
-        Some(it) if it.is_populated => {
-            format!("REFRESH MATERIALIZED VIEW {};\n", sql_name(&view.name))
-        }
-        _ => String::new(),
-    }
+/// REFRESH of a materialized view that has rows, said when all tables have theirs, and its indexes.
+pub(super) fn refresh(view: &ViewDefinition, snapshot: &CatalogSnapshot) -> String {
+    let Some(rows) = &view.materialized else { return String::new() };
+    let name = sql_name(&view.name);
+    let filled = match rows.is_populated {
+        true => format!("REFRESH MATERIALIZED VIEW {name};\n"),
+        false => String::new(),
+    };
+    filled + &snapshot.get(&rows.table).map_or_else(String::new, |it| indexes(&name, it))
 }
 
 /// Whether a table is one of those that users make, and outlasts its session.
@@ -310,15 +317,8 @@ pub(super) fn position(sequence: &Sequence) -> String {
 
 /// The indexes of a table, and what is demanded for parts and rows: what is said when it has its rows.
 pub(super) fn after_load(table: &Table) -> String {
-    let mut text = String::new();
     let name = sql_name(&table.name);
-    for index in table.rules().indexes.iter().filter(|it| !it.kind.is_constraint()) {
-        let unique = if index.kind.is_unique() { "UNIQUE " } else { "" };
-        let (own, (items, condition)) = (quoted(&index.name), sql_of(table, index, quoted));
-        let using = using_clause(index);
-        let head = format!("CREATE {unique}INDEX {own} ON {name}{using}");
-        text.push_str(&format!("{head} ({items}){condition};\n"));
-    }
+    let mut text = indexes(&name, table);
     for wish in table.preference().wishes() {
         let Some(nodes) = clause(&wish.placement) else { continue };
         match &wish.target {
@@ -333,6 +333,18 @@ pub(super) fn after_load(table: &Table) -> String {
         }
     }
     text
+}
+
+/// CREATE INDEX of all that a relation has, by the table of its rows.
+fn indexes(relation: &str, table: &Table) -> String {
+    let own = table.rules().indexes.iter().filter(|it| !it.kind.is_constraint());
+    let each = own.map(|index| {
+        let unique = if index.kind.is_unique() { "UNIQUE " } else { "" };
+        let (name, (items, condition)) = (quoted(&index.name), sql_of(table, index, quoted));
+        let using = using_clause(index);
+        format!("CREATE {unique}INDEX {name} ON {relation}{using} ({items}){condition};\n")
+    });
+    each.collect()
 }
 
 fn table_check(check: &CheckRule) -> String {

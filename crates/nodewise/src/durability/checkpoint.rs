@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use stdx::sync::{Arc, Weak};
 use storage::{Catalog, CatalogSnapshot, Table};
 use types::{
-    MacroDefinition, ObjectKind, Rights, Role, SqlError, SqlResult, SqlState, UserType, names,
+    Extension, MacroDefinition, ObjectKind, Rights, Role, SqlError, SqlResult, SqlState, UserType,
+    names,
 };
 
 use super::definition::malformed;
@@ -48,6 +49,8 @@ pub(super) struct Manifest {
     pub(super) comments: Vec<([String; 3], String)>,
     #[serde(default)]
     pub(super) macros: Vec<MacroDefinition>,
+    #[serde(default)]
+    pub(super) extensions: Vec<Extension>,
     /// Those that somebody has made or changed.
     #[serde(default)]
     pub(super) roles: Vec<Role>,
@@ -68,6 +71,7 @@ impl Manifest {
             types: catalog.user_types().map(|it| UserType::clone(it)).collect(),
             comments: comments(catalog),
             macros: macros(catalog),
+            extensions: catalog.extensions().map(|it| Extension::clone(it)).collect(),
             roles: catalog.stored_roles().map(|it| Role::clone(it)).collect(),
             rights: rights(catalog),
         }
@@ -126,6 +130,7 @@ pub(super) fn read(
     manifest.views.into_iter().try_for_each(|it| it.put(catalog))?;
     manifest.comments.iter().for_each(|it| catalog.put_comment(&it.0, Some(&it.1)));
     manifest.macros.into_iter().for_each(|it| catalog.put_macro(it));
+    manifest.extensions.into_iter().for_each(|it| catalog.put_extension(it));
     manifest.roles.into_iter().for_each(|it| catalog.put_role(it));
     for ((kind, name), rights) in manifest.rights {
         catalog.put_rights((kind, &name), Some(rights));

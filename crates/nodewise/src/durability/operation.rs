@@ -8,8 +8,8 @@ use journal::Record;
 use serde::{Deserialize, Serialize};
 use storage::{ColumnChange, Rules, Sequence, Table};
 use types::{
-    MacroDefinition, ObjectKind, Rights, Role, SequencePosition, SqlError, SqlResult, UserType,
-    ViewDefinition, names,
+    Extension, MacroDefinition, ObjectKind, Rights, Role, SequencePosition, SqlError, SqlResult,
+    UserType, ViewDefinition, names,
 };
 
 use super::column_form::ColumnForm;
@@ -52,6 +52,10 @@ pub(crate) enum Deed {
     Macro { definition: MacroDefinition },
     /// A macro was dropped, of whose forms nothing is said.
     DropMacro(MacroDefinition),
+    /// There is an extension of this name, or another than before.
+    Extension { it: Extension },
+    /// An extension was dropped.
+    DropExtension { extension: String },
     /// A schema was dropped.
     DropSchema { schema: String },
     /// There is a role of this number, or another than before.
@@ -149,6 +153,14 @@ impl Operation {
     pub(crate) fn drop_macro(name: &str, is_table: bool) -> Self {
         let (name, forms) = (name.to_owned(), Vec::new());
         Self::without_rows(Ok(Deed::DropMacro(MacroDefinition { name, is_table, forms })))
+    }
+
+    pub(crate) fn extension(it: &Extension) -> Self {
+        Self::without_rows(Ok(Deed::Extension { it: it.clone() }))
+    }
+
+    pub(crate) fn drop_extension(name: &str) -> Self {
+        Self::without_rows(Ok(Deed::DropExtension { extension: name.to_owned() }))
     }
 
     pub(crate) fn drop_schema(name: &str) -> Self {

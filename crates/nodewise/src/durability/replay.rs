@@ -111,6 +111,8 @@ fn redo_name(catalog: &Catalog, deed: Deed) -> SqlResult<()> {
         Deed::Comment { of, text } => catalog.put_comment(&of, text.as_deref()),
         Deed::Macro { definition } => catalog.put_macro(definition),
         Deed::DropMacro(it) => catalog.drop_macro(&it.name, it.is_table),
+        Deed::Extension { it } => catalog.put_extension(it),
+        Deed::DropExtension { .. } => catalog.drop_extension(&name),
         Deed::Role { role } => catalog.put_role(role),
         Deed::DropRole { role } => catalog.drop_role(&role),
         Deed::Rights { kind, rights, .. } => catalog.put_rights((kind, &name), rights),
@@ -148,6 +150,8 @@ impl Deed {
             | Self::Column { table, .. }
             | Self::Rename { table, .. }
             | Self::Reshape { table, .. } => table,
+            Self::Extension { it } => &it.name,
+            Self::DropExtension { extension } => extension,
         }
     }
 }

@@ -7,7 +7,7 @@ use arrow_schema::ArrowError;
 use arrow_select::concat::concat_batches;
 use binder::default_words::told_default;
 use stdx::sync::OnceLock;
-use storage::ColumnSchema;
+use storage::{ColumnSchema, IndexedRelation};
 
 use super::owners::Shown;
 use super::relations::{all, index_oid};
@@ -50,17 +50,9 @@ pub(super) fn attributes(session: &Session) -> SqlResult<RecordBatch> {
             let at = (oids::table(table.id), place);
             attribute(&mut view, at, (column, rules.fields(id)), more);
         }
-        for index in &table.rules().indexes {
-            let named = distinct_names(&names_of(&said(&table, index))?);
-            let ids = index.columns.iter().chain(&index.included);
-            for (place, (&id, name)) in ids.zip(named).enumerate() {
-                let own = &columns[id.index()];
-                let column = ColumnSchema { name, nullable: true, ..own.clone() };
-                let more = (false, ["", ""], Cell::Text(None), None);
-                let fields = table.rules().rows.fields(id);
-                attribute(&mut view, (index_oid(table.id, index), place), (&column, fields), more);
-            }
-        }
+    }
+    for of in session.snapshot().indexed_relations() {
+        of_indexes(&mut view, &of)?;
     }
     for it in session.snapshot().views() {
         let rights = Shown::of(session, ObjectKind::Relation, &it.name);
@@ -100,6 +92,22 @@ fn of_system() -> SqlResult<&'static RecordBatch> {
         view.finish()
     });
     all.as_ref().map_err(SqlError::clone)
+}
+
+/// The columns of the indexes of a relation.
+fn of_indexes(view: &mut ViewBuilder, of: &IndexedRelation) -> SqlResult<()> {
+    let table = &of.table;
+    for index in &table.rules().indexes {
+        let named = distinct_names(&names_of(&said(table, index))?);
+        let ids = index.columns.iter().chain(&index.included);
+        for (place, (&id, name)) in ids.zip(named).enumerate() {
+            let column = ColumnSchema { name, nullable: true, ..table.column(id).schema() };
+            let more = (false, ["", ""], Cell::Text(None), None);
+            let fields = table.rules().rows.fields(id);
+            attribute(view, (index_oid(of.id, index), place), (&column, fields), more);
+        }
+    }
+    Ok(())
 }
 
 fn attribute(

@@ -3,10 +3,10 @@
 
 use std::collections::HashMap;
 
-use ::types::{ColumnId, DataType, SqlResult, ViewDefinition, names};
+use ::types::{ColumnId, DataType, SqlResult, TableId, ViewDefinition, names};
 use arrow_array::RecordBatch;
 use stdx::sync::Arc;
-use storage::{IndexKind, Table};
+use storage::{IndexKind, IndexedRelation, Table};
 
 use super::attributes::default_of;
 use super::constraints::{by_name, parent_key, referred};
@@ -42,8 +42,8 @@ fn rule_oid(view: &ViewDefinition) -> i64 {
     oids::named("rule", view.id, "_RETURN")
 }
 
-fn column(table: &Table, id: ColumnId) -> Object {
-    (RELATION, oids::table(table.id), id.index() as i64 + 1)
+fn column(relation: TableId, id: ColumnId) -> Object {
+    (RELATION, oids::table(relation), id.index() as i64 + 1)
 }
 
 pub(super) fn rules(session: &Session) -> SqlResult<RecordBatch> {
@@ -68,9 +68,9 @@ pub(super) fn dependencies(session: &Session) -> SqlResult<RecordBatch> {
     let tables = all(session);
     for table in &tables {
         of_columns(table, &mut found);
-        of_indexes(table, &mut found);
         of_rules(table, &tables, &mut found)?;
     }
+    session.snapshot().indexed_relations().iter().for_each(|it| of_indexes(it, &mut found));
     of_types(session, &mut found);
     of_views(session, &tables, &mut found);
     of_sequences(session, &tables, &mut found);
@@ -102,7 +102,7 @@ fn of_columns(table: &Table, found: &mut Vec<Dependency>) {
     let rows = &table.rules().rows;
     found.push(((RELATION, oids::table(table.id), 0), schema_of(&table.name), NORMAL));
     for (place, it) in (0..).zip(&table.columns).filter(|it| !names::is_hidden(&it.1.name)) {
-        let own = column(table, ColumnId(place));
+        let own = column(table.id, ColumnId(place));
         let of_type = match rows.domain(ColumnId(place)) {
             Some(domain) => Some(type_object(made_type(domain))),
             None => made_object(it.data_type),
@@ -150,20 +150,21 @@ fn of_types(session: &Session, found: &mut Vec<Dependency>) {
 }
 
 /// Keys are constraints, whose parts their indexes are.
-fn of_indexes(table: &Table, found: &mut Vec<Dependency>) {
+fn of_indexes(relation: &IndexedRelation, found: &mut Vec<Dependency>) {
+    let table = &relation.table;
     for it in &table.rules().indexes {
-        let own = (RELATION, index_oid(table.id, it), 0);
+        let own = (RELATION, index_oid(relation.id, it), 0);
         let columns = it.columns.iter().chain(&it.included);
         let columns = columns.filter(|id| !names::is_hidden(&table.column(**id).name));
         let of = match it.kind {
             IndexKind::PrimaryKey | IndexKind::UniqueKey => {
-                let key = (CONSTRAINT, oids::named("constraint", table.id, &it.name), 0);
+                let key = (CONSTRAINT, oids::named("constraint", relation.id, &it.name), 0);
                 found.push((own, key, INTERNAL));
                 key
             }
             _ => own,
         };
-        found.extend(columns.map(|id| (of, column(table, *id), AUTO)));
+        found.extend(columns.map(|id| (of, column(relation.id, *id), AUTO)));
     }
 }
 
@@ -172,17 +173,17 @@ fn of_rules(table: &Table, tables: &[Arc<Table>], found: &mut Vec<Dependency>) -
     let own = |name: &str| (CONSTRAINT, oids::named("constraint", table.id, name), 0);
     for it in &table.rules().rows.checks {
         let columns = columns_named(table, &it.condition)?;
-        found.extend(columns.into_iter().map(|id| (own(&it.name), column(table, id), AUTO)));
+        found.extend(columns.into_iter().map(|id| (own(&it.name), column(table.id, id), AUTO)));
     }
     let by_name = by_name(tables);
     for it in &table.rules().references {
-        found.extend(it.columns.iter().map(|id| (own(&it.name), column(table, *id), AUTO)));
+        found.extend(it.columns.iter().map(|id| (own(&it.name), column(table.id, *id), AUTO)));
         let Some(parent) = by_name.get(&*it.parent) else { continue };
         let referred = referred(it, parent);
         if let Some(key) = parent_key(parent, &referred) {
             found.push((own(&it.name), (RELATION, index_oid(parent.id, key), 0), NORMAL));
         }
-        found.extend(referred.into_iter().map(|id| (own(&it.name), column(parent, id), NORMAL)));
+        found.extend(referred.into_iter().map(|id| (own(&it.name), column(parent.id, id), NORMAL)));
     }
     Ok(())
 }
@@ -224,7 +225,7 @@ fn of_sequences(session: &Session, tables: &[Arc<Table>], found: &mut Vec<Depend
         let Some(table) = by_name.get(&*owner.table) else { continue };
         let place = table.columns.iter().position(|it| it.name == *owner.column);
         if let Some(place) = place {
-            let of = column(table, ColumnId(place as u16));
+            let of = column(table.id, ColumnId(place as u16));
             found.push((own, of, if owner.is_identity { INTERNAL } else { AUTO }));
         }
     }

@@ -1,13 +1,14 @@
 //! Comments, as the catalog tells of them.
 
 use ::types::SqlResult;
+use ::types::extension::{PLPGSQL, known};
 use arrow_array::RecordBatch;
 use stdx::sync::Arc;
 use storage::FUNCTION_COMMENT;
 
-use super::oids;
 use super::shapes;
 use super::shared::number;
+use super::{extensions, oids};
 use crate::Session;
 use crate::views::ViewBuilder;
 
@@ -35,9 +36,13 @@ pub(super) fn described(session: &Session) -> Vec<Described> {
         };
         let (object, class, place) = match kind.as_str() {
             FUNCTION_COMMENT => (function()?.oid, "pg_proc", 0),
+            "extension" => (extensions::oid(&part), "pg_extension", 0),
             "schema" => (oids::schema(&name), "pg_namespace", 0),
             "constraint" => (oids::named("constraint", table?.id, &part), "pg_constraint", 0),
-            "index" => (oids::named("index", table?.id, &part), "pg_class", 0),
+            "index" => {
+                let of = table.map(|it| it.id).or(view.map(|it| it.id))?;
+                (oids::named("index", of, &part), "pg_class", 0)
+            }
             _ => {
                 let own = table.map(|it| it.id).or(view.map(|it| it.id)).map(oids::table);
                 let object = own.unwrap_or_else(|| oids::of_name("sequence", &name));
@@ -52,7 +57,13 @@ pub(super) fn described(session: &Session) -> Vec<Described> {
         };
         Some(Described { object, class, part: place, text })
     });
-    found.collect()
+    let mut found: Vec<Described> = found.collect();
+    let object = extensions::oid(PLPGSQL);
+    if !found.iter().any(|it| it.object == object) {
+        let text = known(PLPGSQL).map_or("", |it| it.comment).into();
+        found.push(Described { object, class: "pg_extension", part: 0, text });
+    }
+    found
 }
 
 /// The view `pg_description`; `number_of` tells the number of a view of the catalog.

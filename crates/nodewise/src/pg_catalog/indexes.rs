@@ -5,10 +5,10 @@ use ::types::{DataType, Deferral, SqlResult, names};
 use arrow_array::RecordBatch;
 use binder::IndexItem;
 use binder::index_words::is_call;
-use storage::{IndexKind, Table, TableIndex};
+use storage::{IndexKind, IndexedRelation, Table, TableIndex};
 
 use super::oids;
-use super::relations::{all, full_name, index_oid, numbers};
+use super::relations::{full_name, index_oid, numbers};
 use super::shapes;
 use super::shared::number;
 use super::types::TYPES;
@@ -33,14 +33,15 @@ fn item_places<'a>(
     own.chain(index.included.iter().map(|it| it.index() as i64 + 1))
 }
 
-/// The keys and indexes of all tables.
+/// The keys and indexes of all tables and materialized views.
 pub(super) fn indexes(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::of(shapes::PG_INDEX);
-    for table in all(session) {
+    for of in session.snapshot().indexed_relations() {
+        let table = &*of.table;
         for index in &table.rules().indexes {
             let columns = index.columns.len() as i64;
             let all = columns + index.included.len() as i64;
-            let said = said(&table, index);
+            let said = said(table, index);
             let expression = |it: &IndexItem| match it {
                 IndexItem::Expression(it) => Some(told_of_expression(it)),
                 IndexItem::Column(_) => None,
@@ -50,8 +51,8 @@ pub(super) fn indexes(session: &Session) -> SqlResult<RecordBatch> {
             let types = || index.columns.iter().map(|it| table.column(*it).data_type);
             let orders = (0..index.columns.len()).map(|it| i64::from(index.order(it).bits()));
             view.row([
-                number(index_oid(table.id, index)),
-                number(oids::table(table.id)),
+                number(index_oid(of.id, index)),
+                number(oids::table(of.id)),
                 number(all),
                 number(columns),
                 index.kind.is_unique().into(),
@@ -66,7 +67,7 @@ pub(super) fn indexes(session: &Session) -> SqlResult<RecordBatch> {
                 true.into(),
                 false.into(),
                 // Vectors of PostgreSQL's catalog count from zero.
-                numbers(item_places(&table, index, &said.items), 0)?.into(),
+                numbers(item_places(table, index, &said.items), 0)?.into(),
                 numbers(orders, 0)?.into(),
                 expressions.into(),
                 said.predicate.as_deref().map(told_of_expression).into(),
@@ -92,9 +93,9 @@ fn collation(of: DataType) -> i64 {
 /// The statements that make indexes, by their numbers.
 pub(super) fn index_definitions(session: &Session) -> Vec<(i64, String)> {
     let mut definitions = Vec::new();
-    for table in all(session) {
-        for index in &table.rules().indexes {
-            definitions.push((index_oid(table.id, index), definition(&table, index)));
+    for of in session.snapshot().indexed_relations() {
+        for index in &of.table.rules().indexes {
+            definitions.push((index_oid(of.id, index), definition(&of, index)));
         }
     }
     definitions
@@ -103,12 +104,12 @@ pub(super) fn index_definitions(session: &Session) -> Vec<(i64, String)> {
 /// What each column of each index is, those that it includes last: by the number of the index and the place from one on.
 pub(super) fn column_definitions(session: &Session) -> Vec<(i64, Option<i64>, String)> {
     let mut definitions = Vec::new();
-    for table in all(session) {
-        for index in &table.rules().indexes {
-            let said = said(&table, index);
+    for of in session.snapshot().indexed_relations() {
+        for index in &of.table.rules().indexes {
+            let said = said(&of.table, index);
             let columns = said.items.iter().map(told_of_item);
             let columns = columns.chain(said.included.iter().map(|it| quoted(it)));
-            let oid = index_oid(table.id, index);
+            let oid = index_oid(of.id, index);
             definitions.extend((1..).zip(columns).map(|(place, it)| (oid, Some(place), it)));
         }
     }
@@ -127,13 +128,13 @@ fn told_of_item(item: &IndexItem) -> String {
 }
 
 /// The statement that makes an index.
-fn definition(table: &Table, index: &TableIndex) -> String {
+fn definition(relation: &IndexedRelation, index: &TableIndex) -> String {
     let unique = if index.kind.is_unique() { "UNIQUE " } else { "" };
-    let said = said(table, index);
+    let said = said(&relation.table, index);
     let items = in_order(index, said.items.iter().map(told_of_item).collect());
     let condition = said.predicate.as_deref().map(told_of_expression);
     let behind = clauses(&said, condition, quoted);
-    let (name, of) = (quoted(&index.name), full_name(&table.name, ""));
+    let (name, of) = (quoted(&index.name), full_name(&relation.name, ""));
     let method = index.method.name();
     format!("CREATE {unique}INDEX {name} ON {of} USING {method} ({items}){behind}")
 }
@@ -141,11 +142,11 @@ fn definition(table: &Table, index: &TableIndex) -> String {
 /// `pg_indexes`: keys and indexes by the names of their tables.
 pub(super) fn by_name(session: &Session) -> SqlResult<RecordBatch> {
     let mut view = ViewBuilder::of(shapes::PG_INDEXES);
-    for table in all(session) {
-        let (schema, own) = names::split(&table.name);
-        for index in &table.rules().indexes {
+    for of in session.snapshot().indexed_relations() {
+        let (schema, own) = names::split(&of.name);
+        for index in &of.table.rules().indexes {
             let name = index.name.to_string();
-            let definition = definition(&table, index);
+            let definition = definition(&of, index);
             view.row([
                 schema.clone().into(),
                 own.clone().into(),

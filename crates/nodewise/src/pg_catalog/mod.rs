@@ -15,6 +15,7 @@ mod constraints;
 mod dependencies;
 mod descriptions;
 mod domains;
+mod extensions;
 mod functions;
 mod indexes;
 mod information;
@@ -81,6 +82,8 @@ pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<
         "pg_auth_members" => roles::members(session),
         "pg_authid" => roles::roles(session, true),
         "pg_roles" => roles::roles(session, false),
+        "pg_extension" => extensions::extensions(session),
+        "pg_available_extensions" => extensions::available(session),
         "pg_group" => roles::groups(session),
         "pg_shadow" => roles::users(session, true),
         "pg_user" => roles::users(session, false),

@@ -2,7 +2,6 @@
 
 /// A view and its columns, each with the letter of its type ([`ViewBuilder`](crate::views::ViewBuilder)).
 pub(super) const NOTHING: &[(&str, &str)] = &[
-    ("pg_extension", "oid:# extname:d extnamespace:# extversion:t"),
     ("pg_foreign_table", "ftrelid:# ftserver:# ftoptions:a"),
     ("pg_inherits", "inhrelid:# inhparent:# inhseqno:4 inhdetachpending:b"),
     ("pg_range", "rngtypid:# rngsubtype:# rngmultitypid:# rngcollation:#"),
@@ -20,7 +19,6 @@ pub(super) const NOTHING: &[(&str, &str)] = &[
         "oid:# amopfamily:# amoplefttype:# amoprighttype:# amopstrategy:2 amoppurpose:c amopopr:# amopmethod:# amopsortfamily:#",
     ),
     ("pg_amproc", "oid:# amprocfamily:# amproclefttype:# amprocrighttype:# amprocnum:2 amproc:#"),
-    ("pg_available_extensions", "name:d default_version:t installed_version:t comment:t"),
     ("pg_cast", "oid:# castsource:# casttarget:# castfunc:# castcontext:c castmethod:c"),
     (
         "pg_conversion",

@@ -34,9 +34,9 @@ pub(super) fn all(session: &Session) -> Vec<Arc<Table>> {
     tables
 }
 
-/// The number of an index.
-pub(super) fn index_oid(table: TableId, index: &TableIndex) -> i64 {
-    oids::named("index", table, &index.name)
+/// The number of an index of a table or a materialized view.
+pub(super) fn index_oid(relation: TableId, index: &TableIndex) -> i64 {
+    oids::named("index", relation, &index.name)
 }
 
 pub(super) fn classes(session: &Session) -> SqlResult<RecordBatch> {
@@ -47,20 +47,24 @@ pub(super) fn classes(session: &Session) -> SqlResult<RecordBatch> {
         let columns = table.columns.iter().filter(|it| !names::is_hidden(&it.name)).count();
         let own = Class::of(oids::table(table.id), "r", columns);
         let own = Class { rows: table.rows(), row_type: row_type(table.id), ..own };
-        let schema = names::schema_of(&table.name);
         class(session, &mut view, &table.name, &Class { rules: Some(rules), ..own })?;
-        for index in &rules.indexes {
+    }
+    for of in session.snapshot().indexed_relations() {
+        for index in &of.table.rules().indexes {
             let columns = index.columns.len() + index.included.len();
-            let own = Class::of(index_oid(table.id, index), "i", columns);
-            let own = Class { owner: Some(&table.name), method: index.method, ..own };
-            class(session, &mut view, &names::joined(&schema, &index.name), &own)?;
+            let own = Class::of(index_oid(of.id, index), "i", columns);
+            let own = Class { owner: Some(&of.name), method: index.method, ..own };
+            class(session, &mut view, &of.index_name(&index.name), &own)?;
         }
     }
-    for it in session.snapshot().views() {
+    let snapshot = session.snapshot();
+    for it in snapshot.views() {
         let kind = if it.materialized.is_some() { "m" } else { "v" };
         let own = Class::of(oids::table(it.id), kind, it.columns.len());
         let is_populated = it.materialized.as_ref().is_none_or(|it| it.is_populated);
-        let own = Class { is_populated, row_type: row_type(it.id), ..own };
+        let kept = it.materialized.as_ref().and_then(|it| snapshot.get(&it.table));
+        let (rules, rows) = (kept.map(|it| &**it.rules()), kept.map_or(0, |it| it.rows()));
+        let own = Class { is_populated, row_type: row_type(it.id), rules, rows, ..own };
         class(session, &mut view, &it.name, &own)?;
     }
     for it in session.snapshot().user_types() {
@@ -220,7 +224,7 @@ fn class(
         false.into(),
         false.into(),
         is_populated.into(),
-        if kind == "r" { "d".into() } else { "n".into() },
+        if matches!(kind, "r" | "m") { "d".into() } else { "n".into() },
         false.into(),
         number(0),
         number(0),
@@ -380,10 +384,10 @@ pub(super) fn numbered(snapshot: &CatalogSnapshot) -> Vec<(i64, String)> {
     let own = |it: &&Arc<Table>| names::schema_of(&it.name) != names::MATERIALIZED;
     for table in snapshot.each_table().filter(own) {
         all.push((oids::table(table.id), table.name.clone()));
-        let schema = names::schema_of(&table.name);
-        let indexes = table.rules().indexes.iter();
-        let full = |it: &TableIndex| names::joined(&schema, &it.name);
-        all.extend(indexes.map(|it| (index_oid(table.id, it), full(it))));
+    }
+    for of in snapshot.indexed_relations() {
+        let indexes = of.table.rules().indexes.iter();
+        all.extend(indexes.map(|it| (index_oid(of.id, it), of.index_name(&it.name))));
     }
     all.extend(snapshot.views().iter().map(|it| (oids::table(it.id), it.name.clone())));
     let sequences = snapshot.sequences();

@@ -6,6 +6,8 @@ pub(super) const PG_ATTRIBUTE: &str = "attrelid:# attname:d atttypid:# attlen:2 
 pub(super) const PG_AUTHID: &str = "oid:# rolname:d rolsuper:b rolinherit:b rolcreaterole:b rolcreatedb:b rolcanlogin:b rolreplication:b rolbypassrls:b rolconnlimit:4 rolpassword:t rolvaliduntil:t rolconfig:a";
 pub(super) const PG_AUTH_MEMBERS: &str =
     "oid:# roleid:# member:# grantor:# admin_option:b inherit_option:b set_option:b";
+pub(super) const PG_AVAILABLE_EXTENSIONS: &str =
+    "name:d default_version:t installed_version:t comment:t";
 pub(super) const PG_CLASS: &str = "oid:# relname:d relnamespace:# reltype:# reloftype:# relowner:# relam:# relfilenode:# reltablespace:# relpages:4 reltuples:r relallvisible:4 reltoastrelid:# relhasindex:b relisshared:b relpersistence:c relkind:c relnatts:2 relchecks:2 relhasrules:b relhastriggers:b relhassubclass:b relrowsecurity:b relforcerowsecurity:b relispopulated:b relreplident:c relispartition:b relrewrite:# relfrozenxid:i relminmxid:i relacl:a reloptions:a relpartbound:t";
 pub(super) const PG_COLLATION: &str = "oid:# collname:d collnamespace:# collowner:# collprovider:c collisdeterministic:b collencoding:4 collcollate:t collctype:t colllocale:t collicurules:t collversion:t";
 pub(super) const PG_CONSTRAINT: &str = "oid:# conname:d connamespace:# contype:c condeferrable:b condeferred:b conenforced:b convalidated:b conrelid:# contypid:# conindid:# conparentid:# confrelid:# confupdtype:c confdeltype:c confmatchtype:c conislocal:b coninhcount:4 connoinherit:b conkey:s confkey:s conbin:t conperiod:b conpfeqop:l conexclop:l confdelsetcols:s";
@@ -16,6 +18,7 @@ pub(super) const PG_DEPEND: &str =
     "classid:# objid:# objsubid:4 refclassid:# refobjid:# refobjsubid:4 deptype:c";
 pub(super) const PG_DESCRIPTION: &str = "objoid:# classoid:# objsubid:4 description:t";
 pub(super) const PG_ENUM: &str = "oid:# enumtypid:# enumsortorder:i enumlabel:d";
+pub(super) const PG_EXTENSION: &str = "oid:# extname:d extowner:# extnamespace:# extrelocatable:b extversion:t extconfig:o extcondition:a";
 pub(super) const PG_GROUP: &str = "groname:d grosysid:# grolist:l";
 pub(super) const PG_INDEX: &str = "indexrelid:# indrelid:# indnatts:2 indnkeyatts:2 indisunique:b indnullsnotdistinct:b indisprimary:b indisexclusion:b indimmediate:b indisclustered:b indisvalid:b indcheckxmin:b indisready:b indislive:b indisreplident:b indkey:k indoption:k indexprs:t indpred:t indclass:o indcollation:o";
 pub(super) const PG_INDEXES: &str = "schemaname:d tablename:d indexname:d tablespace:d indexdef:t";
@@ -41,12 +44,13 @@ pub(super) const PG_TYPE: &str = "oid:# typname:d typnamespace:# typowner:# typl
 pub(super) const PG_VIEWS: &str = "schemaname:d viewname:d viewowner:d definition:t";
 
 /// All of them, by the names of the views.
-pub(super) const ALL: [(&str, &str); 36] = [
+pub(super) const ALL: [(&str, &str); 38] = [
     ("pg_am", PG_AM),
     ("pg_attrdef", PG_ATTRDEF),
     ("pg_attribute", PG_ATTRIBUTE),
     ("pg_auth_members", PG_AUTH_MEMBERS),
     ("pg_authid", PG_AUTHID),
+    ("pg_available_extensions", PG_AVAILABLE_EXTENSIONS),
     ("pg_class", PG_CLASS),
     ("pg_collation", PG_COLLATION),
     ("pg_constraint", PG_CONSTRAINT),
@@ -55,6 +59,7 @@ pub(super) const ALL: [(&str, &str); 36] = [
     ("pg_depend", PG_DEPEND),
     ("pg_description", PG_DESCRIPTION),
     ("pg_enum", PG_ENUM),
+    ("pg_extension", PG_EXTENSION),
     ("pg_group", PG_GROUP),
     ("pg_index", PG_INDEX),
     ("pg_indexes", PG_INDEXES),

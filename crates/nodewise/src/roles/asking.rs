@@ -82,7 +82,9 @@ impl Session {
             S::DropIndex { names, .. } => {
                 names.iter().try_for_each(|it| self.check_index(it, &own))
             }
-            S::CreateSchema { .. } => own.check_database(Privileges::CREATE, &self.client.database),
+            S::CreateSchema { .. } | S::Extension(_) => {
+                own.check_database(Privileges::CREATE, &self.client.database)
+            }
             S::RenameSchema { name, .. } => {
                 own.check_owner_of_schema(name)?;
                 own.check_database(Privileges::CREATE, &self.client.database)
@@ -233,8 +235,8 @@ impl Session {
     }
 
     fn check_index(&self, name: &str, own: &Authority) -> SqlResult<()> {
-        match self.table_of_index(name) {
-            Some((table, _)) if !own.owns((ObjectKind::Relation, &table.name)) => {
+        match self.snapshot().relation_of_index(name) {
+            Some((of, _)) if !own.owns((ObjectKind::Relation, &of.name)) => {
                 Err(not_owner("index", &names::bare(name)))
             }
             _ => Ok(()),
@@ -249,6 +251,9 @@ impl Session {
                 own.check_owner(&self.existing_name(name, true)?)
             }
             Commented::Schema(name) => own.check_owner_of_schema(name),
+            Commented::Extension(_) => {
+                own.check_database(Privileges::CREATE, &self.client.database)
+            }
             Commented::Function(of) => own.check_create(&of.name),
             Commented::Index(name) => self.check_index(&self.existing_index(name, true)?, own),
         }

@@ -77,7 +77,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "1,,y\n",
         "(FORMAT csv)",
-        "23502 null value in column \"b\" violates not-null constraint (file DIR/f, line 1, column \"b\")",
+        "23502 null value in column \"b\" of relation \"t\" violates not-null constraint (file DIR/f, line 1)",
     ),
     (
         "1,x,yyyy\n",
@@ -123,7 +123,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "1,,y\n",
         "(FORMAT csv, ON_ERROR ignore)",
-        "23502 null value in column \"b\" violates not-null constraint (file DIR/f, line 1, column \"b\")",
+        "23502 null value in column \"b\" of relation \"t\" violates not-null constraint (file DIR/f, line 1)",
     ),
     (
         "99999999999,x,y\n",
@@ -139,7 +139,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "4\t\\N\tq\n",
         "",
-        "23502 null value in column \"b\" violates not-null constraint (file DIR/f, line 1, column \"b\")",
+        "23502 null value in column \"b\" of relation \"t\" violates not-null constraint (file DIR/f, line 1)",
     ),
     ("4\tx\tq\\.\n", "", "22P04 end-of-copy marker is not alone on its line (file DIR/f, line 1)"),
     (

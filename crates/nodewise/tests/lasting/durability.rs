@@ -561,7 +561,8 @@ fn comments_and_views_come_back() {
             "CREATE MATERIALIZED VIEW s.m AS SELECT sum(a) AS a FROM s.t",
             "CREATE MATERIALIZED VIEW later AS SELECT a FROM s.t WITH NO DATA",
             "INSERT INTO s.t VALUES (3)",
-            "COMMENT ON MATERIALIZED VIEW s.m IS 'old rows'",
+            "COMMENT ON MATERIALIZED VIEW s.m IS 'old rows'; CREATE UNIQUE INDEX mi ON s.m (a)",
+            "CREATE EXTENSION pgcrypto WITH SCHEMA s; CREATE INDEX me ON s.m ((a + 1))",
             "CREATE VIEW s.few AS SELECT a FROM s.t WHERE a < 5 WITH LOCAL CHECK OPTION",
         ],
     );
@@ -570,6 +571,17 @@ fn comments_and_views_come_back() {
         let comments = "SELECT obj_description('s'::regnamespace, 'pg_namespace'), \
                         col_description('s.t'::regclass, 1), obj_description('s.m'::regclass)";
         assert_eq!(rows(database, comments), ["a schema|a column|old rows"]);
+        let indexes =
+            "SELECT schemaname, indexdef FROM pg_indexes WHERE tablename = 'm' ORDER BY 2";
+        let expected = [
+            "s|CREATE INDEX me ON s.m USING btree (((a + 1)))",
+            "s|CREATE UNIQUE INDEX mi ON s.m USING btree (a)",
+        ];
+        assert_eq!(rows(database, indexes), expected);
+        let extensions =
+            "SELECT extname, extnamespace::regnamespace::text FROM pg_extension ORDER BY 1";
+        assert_eq!(rows(database, extensions), ["pgcrypto|s", "plpgsql|pg_catalog"]);
+        assert_eq!(rows(database, "SELECT length(s.gen_random_uuid()::text)"), ["36"]);
         let kinds = "SELECT matviewname, ispopulated FROM pg_matviews ORDER BY 1";
         assert_eq!(rows(database, kinds), ["later|false", "m|true"]);
         let mut session = database.session();

@@ -197,12 +197,22 @@ fn what_is_wrong_is_told_with_its_line_and_leaves_nothing() {
             [
                 "23502",
                 "null value in column \"i\" of relation \"t\" violates not-null constraint",
-                "COPY t, line 1, column i",
+                "COPY t, line 1: \"\\N\ta\t1\tt\t\\N\"",
             ],
         ),
     ];
     for (bytes, expected) in cases {
         assert_eq!(error(&copy_in(&mut raw, "COPY t FROM STDIN", bytes)), expected);
+    }
+    // The whole row is told, with the defaults of columns that are not said.
+    raw.kinds(&query("CREATE TABLE w (a INTEGER NOT NULL, b TEXT, c INTEGER DEFAULT 7)"));
+    for sql in ["COPY w (a, b) FROM STDIN", "COPY w (a, b) FROM STDIN WHERE b <> 'y'"] {
+        let messages = copy_in(&mut raw, sql, b"1\tx\n\\N\ty\n\\N\tz\n");
+        let line = if sql.contains("WHERE") { "3: \"\\N\tz\"" } else { "2: \"\\N\ty\"" };
+        assert_eq!(error(&messages)[2], format!("COPY w, line {line}"));
+        let found = messages.iter().find(|it| it.0 == b'E').unwrap().field(b'D');
+        let value = if sql.contains("WHERE") { "z" } else { "y" };
+        assert_eq!(found, format!("Failing row contains (null, {value}, 7)."));
     }
     // The client gives up, or sends something else.
     raw.send(&query("COPY t FROM STDIN"));

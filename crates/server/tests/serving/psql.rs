@@ -9,7 +9,6 @@ const TABLES: &str = "CREATE TABLE part (id BIGINT PRIMARY KEY, name VARCHAR(20)
 
 /// Commands of which a statement may be refused, by what is missing.
 const REFUSED: &[(&str, &[&str])] = &[
-    ("pg_available_extensions", &["\\dx"]),
     ("tableoid", &["\\dd", "\\dL"]),
     // PostgreSQL 18 has not these either, which psql 15 asks for.
     ("iculocale", &["\\l", "\\l+", "\\dO"]),

@@ -355,6 +355,12 @@ const DROPPED: &[(&str, &str, &str, &str)] = &[
         "constraint r_a_fkey on table r depends on index t_pkey",
     ),
     (
+        "DROP TABLE t",
+        "2BP01",
+        "cannot drop table t because other objects depend on it",
+        "constraint r_a_fkey on table r depends on table t\nview v depends on table t\nview v2 depends on view v",
+    ),
+    (
         "DROP TABLE t CASCADE",
         "00000",
         "drop cascades to 3 other objects",
