@@ -160,7 +160,7 @@ struct Told {
 struct Stopped {
     error: SqlError,
     /// The row that is wrong, where it is a whole one.
-    row: Option<RefusedRow>,
+    row: Option<Box<RefusedRow>>,
 }
 
 impl From<SqlError> for Stopped {
@@ -211,7 +211,7 @@ impl Reader<'_> {
             match self.part(bytes, chunk, has_header, line, &mut growing, &mut told) {
                 Ok(Record::Row) => {}
                 Ok(Record::End) => ended = true,
-                Err(stopped) => (failed, refused) = (Some(stopped.error), stopped.row),
+                Err(stopped) => (failed, refused) = (Some(stopped.error), stopped.row.map(|it| *it)),
             }
             if ended || failed.is_some() {
                 break;
@@ -317,7 +317,7 @@ impl Reader<'_> {
         };
         match read() {
             Ok(batch) => {
-                let row = Some(RefusedRow { batch, place: place.kept() });
+                let row = Some(Box::new(RefusedRow { batch, place: place.kept() }));
                 Stopped { error: fault.at(place), row }
             }
             Err(other) => other.at(place).into(),

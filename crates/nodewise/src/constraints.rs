@@ -117,14 +117,24 @@ impl Session {
                 self.release_views_of_key(&new.name, (&dropped, *cascade), cancel)?;
             }
             if let RuleChange::Add(constraints) = change {
-                let added = old.rules().rows.checks.len();
-                self.check_rows(&new, &new.rules().rows.checks[added..], cancel)?;
-                // The columns of a primary key are NOT NULL from then on, also without it.
-                let primary = constraints.keys.iter().filter(|it| it.primary);
-                for column in primary.flat_map(|it| &it.columns) {
-                    self.set_nullable(&self.existing(table)?, column, false, cancel)?;
-                }
+                let added = &new.rules().rows.checks[old.rules().rows.checks.len()..];
+                self.check_rows(&new, added, cancel)?;
+                self.keep_known(table, constraints, cancel)?;
             }
+        }
+        Ok(())
+    }
+
+    /// The columns of a primary key are NOT NULL from then on, also without it.
+    fn keep_known(
+        &mut self,
+        table: &str,
+        added: &binder::Constraints,
+        cancel: &CancelToken,
+    ) -> SqlResult<()> {
+        let primary = added.keys.iter().filter(|it| it.primary);
+        for column in primary.flat_map(|it| &it.columns) {
+            self.set_nullable(&self.existing(table)?, column, false, cancel)?;
         }
         Ok(())
     }

@@ -7,8 +7,7 @@ use types::{ColumnId, DataType, IndexOrder, SqlError, SqlResult, SqlState, names
 
 use crate::answer::done;
 use crate::durability::Operation;
-use crate::index_text::{Said, names_of};
-use crate::materialized::told_of;
+use crate::index_text::{Said, names_of, told_of};
 use crate::parallel::LoadProgress;
 use crate::{Answer, CancelToken, Session};
 

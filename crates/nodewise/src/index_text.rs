@@ -3,7 +3,7 @@
 use binder::IndexItem;
 use binder::index_words::{called, kept_parts, told, written};
 use storage::{Table, TableIndex};
-use types::{ColumnId, IndexMethod, IndexOrder, SqlResult, names};
+use types::{ColumnId, IndexMethod, IndexOrder, SqlError, SqlResult, names};
 
 /// What is said of an index.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -116,4 +116,13 @@ pub(crate) fn names_of(said: &Said) -> SqlResult<Vec<String>> {
     };
     let included = said.included.iter().map(|it| Ok(it.clone()));
     said.items.iter().map(name).chain(included).collect()
+}
+
+/// An error of a table of rows, told of the relation that shows them.
+pub(crate) fn told_of(error: SqlError, rows: &str, shown: &str) -> SqlError {
+    let subject = error.subject.as_deref();
+    match subject.is_some_and(|it| it.table.as_deref() == Some(rows)) {
+        true => error.about(|it| it.table = Some(shown.to_owned())),
+        false => error,
+    }
 }

@@ -13,6 +13,7 @@ use crate::answer::done;
 use crate::durability::Operation;
 use crate::foreign_keys::queried;
 use crate::index_ddl::NewIndex;
+use crate::index_text::told_of;
 use crate::view_ddl::NewView;
 use crate::{Answer, CancelToken, Session};
 
@@ -159,15 +160,6 @@ impl Session {
             self.put_view(ViewDefinition { materialized, ..ViewDefinition::clone(&view) })?;
         }
         Ok(done("REFRESH MATERIALIZED VIEW"))
-    }
-}
-
-/// An error of a table of rows, told of the relation that shows them.
-pub(crate) fn told_of(error: SqlError, rows: &str, shown: &str) -> SqlError {
-    let subject = error.subject.as_deref();
-    match subject.is_some_and(|it| it.table.as_deref() == Some(rows)) {
-        true => error.about(|it| it.table = Some(shown.to_owned())),
-        false => error,
     }
 }
 

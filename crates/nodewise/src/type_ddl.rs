@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use binder::{NewLabel, ParsedQuery, Statement, TypeBody, TypeChange};
 use stdx::sync::Arc;
-use types::structs::{StructType, changed};
+use types::structs::{StructType, changed, has_part};
 use types::{DataType, EnumType, RoleId, SqlError, SqlResult, SqlState, UserType, names};
 
 use crate::answer::done;
@@ -221,11 +221,13 @@ impl Session {
             }
             found.push(self.existing_type(name)?);
         }
-        for it in found {
-            // Named twice.
-            if self.snapshot().user_type(&it.name).is_some() {
+        while !found.is_empty() {
+            let name = found.remove(first_to_go(&found)).name.clone();
+            // As it is by now: it may have lost a field with another, or be named twice.
+            let current = self.snapshot().user_type(&name).cloned();
+            if let Some(it) = current {
                 self.release_type(&it, cascade, cancel)?;
-                self.remove_type(&it.name)?;
+                self.remove_type(&name)?;
             }
         }
         Ok(done("DROP TYPE"))
@@ -295,4 +297,16 @@ fn existing_place(labels: EnumType, label: &str) -> SqlResult<usize> {
         let message = format!("\"{label}\" is not an existing enum label");
         SqlError::new(SqlState::INVALID_PARAMETER, message)
     })
+}
+
+/// Which of some types is no part of another of them, so that it goes before its own parts do.
+fn first_to_go(all: &[Arc<UserType>]) -> usize {
+    let is_part = |it: &UserType, of: &UserType| {
+        let row = matches!(it.data_type, DataType::Struct(_)).then_some(it.data_type);
+        it.name != of.name
+            && it.domain.is_none()
+            && row.is_some_and(|row| has_part(of.data_type, &|part| part == row))
+    };
+    let is_free = |it: &usize| !all.iter().any(|of| is_part(&all[*it], of));
+    (0..all.len()).find(is_free).unwrap_or(0)
 }

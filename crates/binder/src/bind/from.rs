@@ -404,7 +404,7 @@ impl<'a> Binder<'a> {
         };
         match &**function {
             it if is_series(it) => {
-                let arguments = super::series::plain(arguments, name)?;
+                let arguments = super::named_arguments::plain(arguments, name)?;
                 self.series_source(it, arguments, with_ordinality, (alias, name))
             }
             it if super::row_functions::makes_rows(it) => {

@@ -106,7 +106,7 @@ pub(super) fn placed<'a>(
 ) -> SqlResult<Vec<&'a ast::Expr>> {
     let of_path = parameters(function).filter(|_| function.starts_with("jsonb_path_"));
     let Some(parameters) = of_path.filter(|_| arguments.iter().any(is_named)) else {
-        return super::series::plain(arguments, node);
+        return plain(arguments, node);
     };
     let Some(mut places) = places(&parameters, arguments, node)? else {
         let message = format!("function {function} does not exist with such arguments");
@@ -185,4 +185,16 @@ fn expr_of(argument: &FunctionArg) -> Option<&ast::Expr> {
         FunctionArgExpr::Expr(expr) => Some(expr),
         _ => None,
     }
+}
+
+/// The arguments of a call that has neither names nor `*` among them.
+pub(super) fn plain<'a>(
+    arguments: &'a [FunctionArg],
+    node: &impl Spanned,
+) -> SqlResult<Vec<&'a ast::Expr>> {
+    let plain = |it: &'a FunctionArg| match it {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Ok(expr),
+        _ => Err(unsupported("a named argument, or * as one,", node)),
+    };
+    arguments.iter().map(plain).collect()
 }

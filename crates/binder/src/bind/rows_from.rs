@@ -69,7 +69,7 @@ impl<'a> Binder<'a> {
         arguments: &'a [FunctionArg],
     ) -> SqlError {
         let level = Level::new(super::scope::Frame::default(), one_row(), Clause::From);
-        let bound = super::series::plain(arguments, name).and_then(|all| {
+        let bound = super::named_arguments::plain(arguments, name).and_then(|all| {
             self.in_level(level, |this| {
                 all.into_iter().map(|it| this.expr(it)).collect::<SqlResult<Vec<_>>>()
             })
@@ -95,7 +95,9 @@ impl<'a> Binder<'a> {
                 return Err(at(SqlError::new(SqlState::SYNTAX, message), call));
             };
             let arguments = match &call.args {
-                ast::FunctionArguments::List(list) => super::series::plain(&list.args, name)?,
+                ast::FunctionArguments::List(list) => {
+                    super::named_arguments::plain(&list.args, name)?
+                }
                 ast::FunctionArguments::None => Vec::new(),
                 ast::FunctionArguments::Subquery(_) => {
                     return Err(unsupported("a subquery as the arguments of a function", name));

@@ -7,7 +7,7 @@
 
 use plan::relation::{Apply, Rel};
 use plan::{BinaryOperator, Expr, Function};
-use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, Spanned, TableAlias};
+use sqlparser::ast::{self, Spanned, TableAlias};
 use types::{DataType, Element, SqlError, SqlResult, SqlState, Value};
 
 use super::coercion::name_of;
@@ -390,16 +390,4 @@ pub(super) fn integer(value: i64) -> Expr {
 /// A truth as a constant.
 pub(super) fn boolean(value: bool) -> Expr {
     Expr::literal(Value::Boolean(value), DataType::Boolean)
-}
-
-/// The arguments of a call that has neither names nor `*` among them.
-pub(super) fn plain<'a>(
-    arguments: &'a [FunctionArg],
-    node: &impl Spanned,
-) -> SqlResult<Vec<&'a ast::Expr>> {
-    let plain = |it: &'a FunctionArg| match it {
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Ok(expr),
-        _ => Err(unsupported("a named argument, or * as one,", node)),
-    };
-    arguments.iter().map(plain).collect()
 }

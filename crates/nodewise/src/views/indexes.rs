@@ -37,7 +37,7 @@ pub fn rows(database: &Database) -> SqlResult<RecordBatch> {
             columns(it).into(),
             rule.kind.name().into(),
             rule.kind.is_unique().into(),
-            (bytes(table, rule) as u64).into(),
+            bytes(table, rule).into(),
         ]);
     }
     view.finish()

@@ -144,17 +144,7 @@ impl Optimiser<'_> {
                 self.aggregate(*input, keys, aggregates, demanded)
             }
             Rel::Sort { input, partition, keys, offset, limit } => {
-                let (inner, outer) = match (offset, limit) {
-                    (0, None) => (demanded, Vec::new()),
-                    _ => (Vec::new(), demanded),
-                };
-                let mut input = self.rel(*input, inner)?;
-                if self.options.rewrites && (offset, limit) == (0, Some(1)) {
-                    input = self.nearest(input, &partition, &keys);
-                }
-                let input = Box::new(input);
-                let keys = self.sort_keys(&input, keys);
-                Ok(Rel::Sort { input, partition, keys, offset, limit }.filtered(outer))
+                self.sort(*input, (partition, keys), (offset, limit), demanded)
             }
             Rel::Window { input, partition, keys, functions } => {
                 self.window(*input, partition, (keys, functions), demanded)
@@ -184,6 +174,26 @@ impl Optimiser<'_> {
             values @ Rel::Values { .. } => Ok(values.filtered(demanded)),
             Rel::Apply(_) => Err(SqlError::internal("a dependent join was left in the query")),
         }
+    }
+
+    fn sort(
+        &mut self,
+        input: Rel,
+        (partition, keys): (Vec<Attr>, Vec<SortKey>),
+        (offset, limit): (u64, Option<u64>),
+        demanded: Vec<Expr>,
+    ) -> SqlResult<Rel> {
+        let (inner, outer) = match (offset, limit) {
+            (0, None) => (demanded, Vec::new()),
+            _ => (Vec::new(), demanded),
+        };
+        let mut input = self.rel(input, inner)?;
+        if self.options.rewrites && (offset, limit) == (0, Some(1)) {
+            input = self.nearest(input, &partition, &keys);
+        }
+        let keys = self.sort_keys(&input, keys);
+        let input = Box::new(input);
+        Ok(Rel::Sort { input, partition, keys, offset, limit }.filtered(outer))
     }
 
     fn window(
