@@ -211,7 +211,9 @@ impl Reader<'_> {
             match self.part(bytes, chunk, has_header, line, &mut growing, &mut told) {
                 Ok(Record::Row) => {}
                 Ok(Record::End) => ended = true,
-                Err(stopped) => (failed, refused) = (Some(stopped.error), stopped.row.map(|it| *it)),
+                Err(stopped) => {
+                    (failed, refused) = (Some(stopped.error), stopped.row.map(|it| *it))
+                }
             }
             if ended || failed.is_some() {
                 break;

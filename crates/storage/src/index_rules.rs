@@ -17,9 +17,21 @@ use crate::tail::is_looked_through;
 use crate::word::key_of_float;
 use crate::{BLOCK_ROWS, BuildContext, Column, Dictionary, Encoding, InvertedIndex, Part, Table};
 
+/// What a key ends with that another row has than the one that is told.
+type Twice = fn(&Table, &TableIndex, &Part, usize) -> SqlError;
+
 impl Table {
     /// The table with these keys and indexes: indexes that are missing are built, others are dropped, keys are checked.
-    pub fn with_rules(mut self, rules: Arc<Rules>, context: &BuildContext<'_>) -> SqlResult<Self> {
+    pub fn with_rules(self, rules: Arc<Rules>, context: &BuildContext<'_>) -> SqlResult<Self> {
+        self.ruled_by(rules, context, Self::exists_twice)
+    }
+
+    fn ruled_by(
+        mut self,
+        rules: Arc<Rules>,
+        context: &BuildContext<'_>,
+        twice: Twice,
+    ) -> SqlResult<Self> {
         // Each part has an index over its own rows.
         let mains = self.partitioning().parts();
         let columns = self.parts.iter_mut().enumerate().flat_map(|(number, part)| {
@@ -43,17 +55,23 @@ impl Table {
         }
         self.rules = rules.clone();
         for rule in rules.indexes.iter().filter(|it| it.kind.is_unique()) {
-            self.check_key(rule, context)?;
+            self.check_key(rule, context, twice)?;
         }
         Ok(self)
     }
 
     /// This table with other keys and indexes, under the same id: its columns are shared, and only indexes are built.
     pub fn ruled(&self, rules: Arc<Rules>, context: &BuildContext<'_>) -> SqlResult<Self> {
-        self.with_parts(self.parts.clone(), self.design.clone()).with_rules(rules, context)
+        let table = self.with_parts(self.parts.clone(), self.design.clone());
+        table.ruled_by(rules, context, Self::is_duplicated)
     }
 
-    fn check_key(&self, rule: &TableIndex, context: &BuildContext<'_>) -> SqlResult<()> {
+    fn check_key(
+        &self,
+        rule: &TableIndex,
+        context: &BuildContext<'_>,
+        twice: Twice,
+    ) -> SqlResult<()> {
         self.check_filled(rule, self.parts())?;
         if let Some(column) =
             (rule.columns.iter().map(|it| self.column(*it))).find(|it| has_interval(it.data_type))
@@ -78,7 +96,7 @@ impl Table {
         };
         match found {
             Some((part, row)) if !context.puts_off(rule) => {
-                Err(self.exists_twice(rule, &self.parts[part], row))
+                Err(twice(self, rule, &self.parts[part], row))
             }
             _ => Ok(()),
         }
@@ -134,16 +152,28 @@ impl Table {
         rule: &TableIndex,
         values: impl Iterator<Item = Value>,
     ) -> SqlError {
+        let message = format!("duplicate key value violates unique constraint \"{}\"", rule.name);
+        SqlError::new(SqlState::UNIQUE_VIOLATION, message)
+            .of_constraint(&self.name, &rule.name)
+            .with_detail(format!("{} already exists.", self.key_text(rule, values)))
+    }
+
+    /// What a new key ends with that two rows have.
+    fn is_duplicated(&self, rule: &TableIndex, part: &Part, row: usize) -> SqlError {
+        let values = rule.columns.iter().map(|it| part.columns[it.index()].value(row));
+        let message = format!("could not create unique index \"{}\"", rule.name);
+        SqlError::new(SqlState::UNIQUE_VIOLATION, message)
+            .of_constraint(&self.name, &rule.name)
+            .with_detail(format!("{} is duplicated.", self.key_text(rule, values)))
+    }
+
+    fn key_text(&self, rule: &TableIndex, values: impl Iterator<Item = Value>) -> String {
         let name = |it: &ColumnId| names::shown(&self.column(*it).name);
         let names: Vec<&str> = rule.columns.iter().map(name).collect();
         let values = values.zip(&rule.columns);
         let values = values.map(|(value, it)| shown(&value, self.column(*it).data_type));
         let values: Vec<String> = values.collect();
-        let message = format!("duplicate key value violates unique constraint \"{}\"", rule.name);
-        let (names, values) = (names.join(", "), values.join(", "));
-        SqlError::new(SqlState::UNIQUE_VIOLATION, message)
-            .of_constraint(&self.name, &rule.name)
-            .with_detail(format!("Key ({names})=({values}) already exists."))
+        format!("Key ({})=({})", names.join(", "), values.join(", "))
     }
 }
 
@@ -313,6 +343,9 @@ pub(crate) fn key_form(value: Value, data_type: DataType) -> Value {
         Value::Text(held) if data_type == DataType::Jsonb => {
             json::order_key(&held).map_or(Value::Text(held), |it| Value::Text(it.into()))
         }
+        // Zeros are one, and so is what is no number.
+        Value::Float(0.0) => Value::Float(0.0),
+        Value::Float(it) if it.is_nan() => Value::Float(f64::NAN),
         value => value,
     }
 }

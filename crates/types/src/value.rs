@@ -7,7 +7,10 @@ use stdx::sync::Arc;
 
 /// A value or NULL, as [`DataType::stored`](crate::DataType::stored) holds it: what a timestamp is in UTC, an integer a time,
 /// a decimal an interval, a text a UUID, the type beside it says.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+///
+/// `==` is whether two are held alike: floats by their bits, so that `-0.0` is not `0.0` and what is no number is itself. What is equal in
+/// SQL is another question ([`crate::numeric`]).
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Value {
     /// No value.
     Null,
@@ -30,6 +33,26 @@ pub enum Value {
     Timestamp(i64),
     /// Any text.
     Text(#[serde(with = "crate::shared")] Arc<str>),
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Null, Self::Null) => true,
+            (Self::Boolean(a), Self::Boolean(b)) => a == b,
+            (Self::Integer(a), Self::Integer(b)) | (Self::Timestamp(a), Self::Timestamp(b)) => {
+                a == b
+            }
+            (Self::Float(a), Self::Float(b)) => a.to_bits() == b.to_bits(),
+            (
+                Self::Decimal { unscaled: a, scale: of_a },
+                Self::Decimal { unscaled: b, scale: of_b },
+            ) => (a, of_a) == (b, of_b),
+            (Self::Date(a), Self::Date(b)) => a == b,
+            (Self::Text(a), Self::Text(b)) => a == b,
+            _ => false,
+        }
+    }
 }
 
 impl Value {
