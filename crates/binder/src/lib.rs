@@ -111,6 +111,7 @@ mod storage_words;
 mod struct_words;
 mod subscripts;
 mod syntax;
+mod table_actions;
 mod temporary;
 mod tokenizing;
 mod tokens;

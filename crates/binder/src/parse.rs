@@ -29,8 +29,8 @@ use crate::{
     item_assignment, json_table_words, keys, lambda, like_words, lock_words, macro_words,
     maintenance, merge_words, new_constraints, notify_words, overriding, parameters, pivot_words,
     pivots, recursion_words, rewrite, role_words, schema_words, sequence_words, show_words,
-    steering, steps, storage_words, struct_words, subscripts, temporary, tokens, transactions,
-    type_words, variable_words, view_words, written_in_sql,
+    steering, steps, storage_words, struct_words, subscripts, table_actions, temporary, tokens,
+    transactions, type_words, variable_words, view_words, written_in_sql,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -210,6 +210,13 @@ fn parse_one(
             return Err(SqlError::new(SqlState::SYNTAX, "syntax error: SUMMARIZE takes a query"));
         };
         statements.push(Statement::Summarize { query: query.clone() });
+        return Ok(());
+    }
+    if let Some(actions) = table_actions::apart(&tokens) {
+        let mut parsed = Vec::with_capacity(actions.len());
+        let mut actions = actions.into_iter();
+        actions.try_for_each(|it| parse_one(it, copy_options.clone(), &mut parsed))?;
+        statements.push(table_actions::together(parsed)?);
         return Ok(());
     }
     for recognise in [

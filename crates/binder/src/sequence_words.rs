@@ -46,6 +46,7 @@ pub(crate) fn recognise(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>
 
 /// `t ALTER [COLUMN] a ADD GENERATED ..`, `SET GENERATED ..`, `SET INCREMENT ..`, `RESTART`, `DROP IDENTITY`.
 fn identity_of_column(mut cursor: Cursor<'_>) -> SqlResult<Option<Statement>> {
+    let if_exists = cursor.take_all(&["IF", "EXISTS"]);
     let Some((table, column)) = cursor.altered_column() else { return Ok(None) };
     let change = if cursor.take_all(&["DROP", "IDENTITY"]) {
         IdentityChange::Drop { if_exists: cursor.take_all(&["IF", "EXISTS"]) }
@@ -73,7 +74,7 @@ fn identity_of_column(mut cursor: Cursor<'_>) -> SqlResult<Option<Statement>> {
     };
     cursor.expect_end()?;
     let change = TableChange::Rules(vec![RuleChange::Identity { column, change }]);
-    Ok(Some(Statement::AlterTable { table, change, if_exists: false }))
+    Ok(Some(Statement::AlterTable { table, change, if_exists }))
 }
 
 /// Whether SET says something of an identity: `SET DEFAULT` and `SET NOT NULL` are for others.
