@@ -64,6 +64,10 @@ fn applies(input: &Rel, facts: Facts<'_>, keys: &Keys, aggregates: &Aggregates) 
     if join.kind != RelJoin::Inner || !join.residual.is_empty() || keys.is_empty() {
         return None;
     }
+    // Groups by nothing would be one, of no rows too.
+    if join.keys.is_empty() {
+        return None;
+    }
     let pairs = key_pairs(join)?;
     let grouped: AttrSet = keys.iter().map(|it| bare(&it.1)).collect::<Option<_>>()?;
     let (left, right) = (join.left.attrs(), join.right.attrs());
