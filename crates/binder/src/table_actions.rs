@@ -26,8 +26,12 @@ pub(crate) fn apart(tokens: &[TokenWithSpan]) -> Option<Vec<Vec<TokenWithSpan>>>
         }
         depth == 0 && it.token == Token::Comma
     });
-    let each: Vec<Vec<TokenWithSpan>> = each.map(|it| [before, it].concat()).collect();
-    (each.len() > 1 && each.iter().any(|it| is_own(it))).then_some(each)
+    let each: Vec<&[TokenWithSpan]> = each.collect();
+    if each.len() < 2 || each.iter().any(|it| it.is_empty()) {
+        return None;
+    }
+    let each: Vec<Vec<TokenWithSpan>> = each.iter().map(|it| [before, it].concat()).collect();
+    each.iter().any(|it| is_own(it)).then_some(each)
 }
 
 /// Whether an action is none of the parser's.
