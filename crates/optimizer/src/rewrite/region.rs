@@ -358,8 +358,11 @@ impl Optimiser<'_> {
                     !attrs.is_empty() && !attrs.intersects(&inner) && !is_volatile(it)
                 });
             member.on = both;
-            let blocks: Vec<Block> = vec![member.after.clone()];
-            demanded.extend(left.into_iter().map(|expr| Demand { expr, blocks: blocks.clone() }));
+            demanded.extend(left.into_iter().map(|expr| {
+                let blocks =
+                    if is_fallible(&expr) { vec![member.after.clone()] } else { Vec::new() };
+                Demand { expr, blocks }
+            }));
         }
         region.predicates.extend(demanded);
     }

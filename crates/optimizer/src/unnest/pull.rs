@@ -1,6 +1,6 @@
 //! Conditions that depend on the left side of a dependent join, pulled up through the right side to the join.
 
-use plan::properties::is_volatile;
+use plan::properties::{is_fallible, is_volatile};
 use plan::relation::{Apply, Attr, AttrSet, Rel, RelJoin, substitute};
 use plan::{Expr, ExprKind};
 
@@ -26,6 +26,8 @@ pub(super) struct Context<'a> {
     pub repeats_matter: bool,
     /// Whether it matters which rows there are as long as there are some.
     pub rows_matter: bool,
+    /// Whether what the right side gives is compared: IN, ANY and ALL ask only of the rows that its conditions keep.
+    pub compares: bool,
 }
 
 impl<'a> Context<'a> {
@@ -36,10 +38,15 @@ impl<'a> Context<'a> {
             | Use::Semi(condition)
             | Use::Anti(condition) => {
                 let rows_matter = !matches!(condition.kind, ExprKind::Literal(_));
-                Self { outer, repeats_matter: false, rows_matter }
+                Self { outer, repeats_matter: false, rows_matter, compares: rows_matter }
             }
-            Use::Apply(_) => Self { outer, repeats_matter: true, rows_matter: true },
+            Use::Apply(_) => Self::of_all(outer),
         }
+    }
+
+    /// Where all rows count, as below an aggregate.
+    pub fn of_all(outer: &'a AttrSet) -> Self {
+        Self { outer, repeats_matter: true, rows_matter: true, compares: false }
     }
 
     /// For the input of an operator that keeps some of its rows: which rows there are decides whether some are left.
@@ -79,6 +86,11 @@ pub(super) fn pull(rel: Rel, to: &Context<'_>) -> Option<Pulled> {
                     true => up.push((attr, expr)),
                     false => stay.push((attr, expr)),
                 }
+            }
+            // It would be computed of rows that the conditions, which are above it now, drop.
+            let fails = to.compares && stay.iter().any(|it| is_fallible(&it.1));
+            if fails && !pulled.conjuncts.is_empty() {
+                return None;
             }
             pulled.definitions.extend(up);
             if !stay.is_empty() {

@@ -61,8 +61,7 @@ struct Grouped {
 }
 
 fn grouped(input: Rel, mut aggregates: Vec<(Attr, Aggregate)>, outer: &AttrSet) -> Option<Grouped> {
-    let context = Context { outer, repeats_matter: true, rows_matter: true };
-    let Pulled { rel, conjuncts, definitions } = pull(input, &context)?;
+    let Pulled { rel, conjuncts, definitions } = pull(input, &Context::of_all(outer))?;
     let mut used = AttrSet::default();
     for (_, it) in &mut aggregates {
         for expr in it.expressions_mut() {

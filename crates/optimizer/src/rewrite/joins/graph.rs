@@ -117,8 +117,11 @@ impl JoinGraph {
         let class = |it| owners.class(&vertices, it, &mut reached);
         let classes = classes.into_iter().map(class).collect();
         let (mut equalities, mut others) = (Vec::new(), Vec::new());
+        let owner = |it: &Expr| bare(it).and_then(|it| owners.of(it));
         for Conjunct { expr, needs, sides } in conjuncts {
-            if column_equality(&expr, &inner).is_some() {
+            // Its class joins by it, unless both are columns of one vertex.
+            let of_class = column_equality(&expr, &inner);
+            if of_class.is_some_and(|it| owner(it.0) != owner(it.1)) {
                 continue;
             }
             let dependent = vertices.iter().enumerate();
