@@ -56,7 +56,7 @@ fn condition_end(tokens: &[TokenWithSpan], from: usize) -> Option<usize> {
 }
 
 /// The end of a relation: its name, a call or a subquery, and an alias.
-fn factor_end(tokens: &[TokenWithSpan], from: usize) -> Option<usize> {
+pub(crate) fn factor_end(tokens: &[TokenWithSpan], from: usize) -> Option<usize> {
     let token = |at: usize| tokens.get(at).map(|it| &it.token);
     let is_name = |at: usize| match token(at) {
         Some(Token::Word(it)) => it.keyword == Keyword::NoKeyword || it.quote_style.is_some(),

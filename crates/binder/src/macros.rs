@@ -250,7 +250,11 @@ impl Expanding<'_> {
         };
         // Arguments may be columns of what stands before the call.
         let alias = Some(alias.unwrap_or(own));
-        Ok(Some(TableFactor::Derived { lateral, subquery, alias, sample: None }))
+        let sample = match factor {
+            TableFactor::Table { sample, .. } => sample.clone(),
+            _ => None,
+        };
+        Ok(Some(TableFactor::Derived { lateral, subquery, alias, sample }))
     }
 
     /// The macros that the name of a call may mean, in the order in which they are asked.

@@ -28,9 +28,10 @@ use crate::{
     extension_words, file_calls, folders, frames, friendly_words, from_first, generated_columns,
     item_assignment, json_table_words, keys, lambda, like_words, lock_words, macro_words,
     maintenance, merge_words, new_constraints, notify_words, overriding, parameters, pivot_words,
-    pivots, recursion_words, rewrite, role_words, schema_words, sequence_words, show_words,
-    steering, steps, storage_words, struct_words, subscripts, table_actions, temporary, tokens,
-    transactions, type_words, variable_words, view_words, written_in_sql,
+    pivots, positional, recursion_words, rewrite, role_words, sample_words, schema_words,
+    sequence_words, show_words, steering, steps, storage_words, struct_words, subscripts,
+    table_actions, temporary, tokens, transactions, type_words, variable_words, view_words,
+    written_in_sql,
 };
 
 /// Parses statements separated by semicolons. Their trees may be deep: they are to be walked and dropped with room for
@@ -143,6 +144,8 @@ fn known_words(tokens: &mut Vec<TokenWithSpan>) -> SqlResult<()> {
     conflict_words::known_words(tokens);
     item_assignment::known_words(tokens)?;
     asof::known_words(tokens);
+    positional::known_words(tokens)?;
+    sample_words::known_words(tokens)?;
     pivot_words::known_words(tokens)?;
     call_words::known_words(tokens)?;
     json_table_words::known_words(tokens)?;

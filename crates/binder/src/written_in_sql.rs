@@ -65,9 +65,10 @@ impl Editor for Tables {
             Ok(it) => it,
             Err(error) => return ControlFlow::Break(error),
         };
-        let (TableFactor::Table { alias, .. } | TableFactor::Function { alias, .. }) = factor
-        else {
-            return ControlFlow::Continue(());
+        let (alias, sample) = match factor {
+            TableFactor::Table { alias, sample, .. } => (alias, sample.take()),
+            TableFactor::Function { alias, .. } => (alias, None),
+            _ => return ControlFlow::Continue(()),
         };
         let own = TableAlias {
             explicit: false,
@@ -76,7 +77,7 @@ impl Editor for Tables {
             at: None,
         };
         let alias = Some(alias.take().unwrap_or(own));
-        *factor = TableFactor::Derived { lateral: true, subquery, alias, sample: None };
+        *factor = TableFactor::Derived { lateral: true, subquery, alias, sample };
         ControlFlow::Continue(())
     }
 }

@@ -92,7 +92,7 @@ impl<'a> Binder<'a> {
     }
 
     /// Pairs of two relations, by a dependent join where the right one uses columns of the left one.
-    fn pairs(
+    pub(super) fn pairs(
         &self,
         (left, left_frame): Source,
         (right, right_frame): Source,
@@ -139,6 +139,10 @@ impl<'a> Binder<'a> {
 
     fn join(&mut self, left: Source, join: &'a ast::Join) -> SqlResult<Source> {
         use JoinOperator as On;
+        if matches!(join.join_operator, On::OuterApply) {
+            let right = self.factor(&join.relation)?;
+            return self.by_position(left, right);
+        }
         let (kind, constraint) = match &join.join_operator {
             On::Join(it) | On::Inner(it) => (Kind::Inner, it),
             On::CrossJoin(JoinConstraint::None) => (Kind::Inner, &JoinConstraint::None),
@@ -329,6 +333,18 @@ impl<'a> Binder<'a> {
         if let Some(locked) = self.locked_factor(factor)? {
             return Ok(locked);
         }
+        let (rel, frame) = self.whole_factor(factor)?;
+        match factor {
+            TableFactor::Table { sample: Some(sample), .. }
+            | TableFactor::Derived { sample: Some(sample), .. } => {
+                Ok((self.sampled(rel, sample)?, frame))
+            }
+            _ => Ok((rel, frame)),
+        }
+    }
+
+    /// A relation of FROM without what is drawn of it.
+    fn whole_factor(&mut self, factor: &'a TableFactor) -> SqlResult<Source> {
         match factor {
             TableFactor::Table {
                 name,
@@ -339,29 +355,20 @@ impl<'a> Binder<'a> {
                 with_ordinality: false,
                 partitions,
                 json_path: None,
-                sample: None,
+                sample: _,
                 index_hints,
             } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => {
                 self.named(name, alias.as_ref())
             }
-            TableFactor::Table {
-                name,
-                args: Some(args),
-                alias,
-                with_ordinality,
-                sample: None,
-                ..
-            } if args.settings.is_none() => {
+            TableFactor::Table { name, args: Some(args), alias, with_ordinality, .. }
+                if args.settings.is_none() =>
+            {
                 self.function(name, &args.args, *with_ordinality, alias.as_ref())
             }
             TableFactor::Function { name, args, alias, with_ordinality, .. } => {
                 self.function(name, args, *with_ordinality, alias.as_ref())
             }
-            TableFactor::Table { sample: Some(sample), name, alias, args: None, .. } => {
-                let (rel, frame) = self.named(name, alias.as_ref())?;
-                Ok((self.sampled(rel, sample)?, frame))
-            }
-            TableFactor::Derived { lateral, subquery, alias, sample: None } => {
+            TableFactor::Derived { lateral, subquery, alias, sample: _ } => {
                 let answer = match lateral {
                     true => self.query(subquery)?,
                     false => self.apart(|this| this.query(subquery))?,

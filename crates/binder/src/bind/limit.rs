@@ -210,7 +210,7 @@ impl Bound {
 }
 
 /// A window function of rows in an order of so many keys.
-fn of_rows(function: WindowFunction, order: usize) -> WindowCall {
+pub(super) fn of_rows(function: WindowFunction, order: usize) -> WindowCall {
     WindowCall {
         function,
         arguments: Vec::new(),

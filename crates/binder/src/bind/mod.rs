@@ -79,6 +79,7 @@ mod origins;
 mod parameter_domains;
 mod parameter_types;
 mod pivot;
+mod positional;
 mod quantified_test;
 mod query;
 mod recursive;
