@@ -18,7 +18,7 @@ use ::parquet::file::metadata::ColumnChunkMetaData;
 use ::parquet::schema::types::ColumnDescriptor;
 use arrow_schema::{DataType as ArrowType, Field, Schema};
 use stdx::sync::Arc;
-use types::{DataType, SqlError, SqlResult, SqlState};
+use types::{SqlError, SqlResult, SqlState};
 
 use crate::build::{Chained, Piece, RowSource, build_table, piece_of};
 use crate::regular::{failed_by_system, guard, open};
@@ -114,15 +114,7 @@ impl ParquetRows {
     /// A column of the file as it would be loaded.
     pub(crate) fn column_schema(&self, column: usize) -> SqlResult<ColumnSchema> {
         let field = self.plain.schema().field(column);
-        let descriptor = self.metadata().file_metadata().schema_descr();
-        let root = descriptor.root_schema().get_fields().get(column);
-        let is_uuid = root
-            .is_some_and(|it| it.get_basic_info().logical_type_ref() == Some(&LogicalType::Uuid));
-        let data_type = match is_uuid {
-            // Arrow tells its bytes only.
-            true => DataType::Uuid,
-            false => sql_type(field, &self.path.display().to_string())?,
-        };
+        let data_type = sql_type(field, &self.path.display().to_string())?;
         Ok(ColumnSchema::new(field.name(), data_type, field.is_nullable()))
     }
 

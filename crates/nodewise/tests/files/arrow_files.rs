@@ -1,4 +1,4 @@
-//! Files of Arrow: read in the place of a table and by COPY, written, and damaged in any way.
+//! Files of Arrow: read in the place of a table and by COPY, written, and damaged in any way. What Arrow has, files of Parquet keep, too.
 
 use std::fs;
 
@@ -21,14 +21,17 @@ fn session() -> Session {
 const QUERY: &str = "SELECT i::int AS a, (i * 103 % 77)::bigint AS b, (i / 7.0)::decimal(12, 3) AS c, sqrt(i)::double AS d, \
     CASE WHEN i % 5 <> 0 THEN 'text ' || i END AS e, DATE '2020-01-01' + i::int AS f, TIMESTAMP '2020-01-01' + i * INTERVAL '61 seconds' AS g, \
     i % 3 = 0 AS h, [i, NULL] AS l, {'k': i, 'm': 'n'} AS s, MAP {'x': i} AS m, INTERVAL '1 month' * i AS n, \
-    TIMESTAMPTZ '2020-01-01 00:00:00+00' AS z, '0d3c4b5a-1c2d-4e5f-8a9b-0c1d2e3f4a5b'::uuid AS u, 'ab'::bytea AS y FROM generate_series(1, ROWS) AS g(i)";
+    TIMESTAMPTZ '2020-01-01 00:00:00+00' AS z, '0d3c4b5a-1c2d-4e5f-8a9b-0c1d2e3f4a5b'::uuid AS u, \
+    ['0d3c4b5a-1c2d-4e5f-8a9b-0c1d2e3f4a5b'::uuid, NULL] AS v, 'ab'::bytea AS y FROM generate_series(1, ROWS) AS g(i)";
 
-const KINDS: [(&str, &str); 5] = [
+const KINDS: [(&str, &str); 7] = [
     ("f.arrow", ""),
     ("f.arrows", ""),
     ("f.feather", "(FORMAT arrow, COMPRESSION lz4)"),
     ("g.arrow", "(COMPRESSION zstd)"),
     ("g.arrows", "(FORMAT arrows, COMPRESSION zstd)"),
+    ("f.parquet", ""),
+    ("g.parquet", "(COMPRESSION zstd, ROW_GROUP_SIZE 1000)"),
 ];
 
 #[test]
@@ -49,7 +52,8 @@ fn what_is_written_is_read_again() {
             let found =
                 scratch.rows(&mut session, &format!("SELECT * FROM 'DIR/{name}' ORDER BY a"));
             assert!(found == expected, "{name}: {:?} {:?}", found.first(), expected.first());
-            let count = format!("SELECT count(*), max(e) FROM read_arrow('DIR/{name}')");
+            let reader = if name.ends_with("parquet") { "read_parquet" } else { "read_arrow" };
+            let count = format!("SELECT count(*), max(e) FROM {reader}('DIR/{name}')");
             let own = scratch.rows(&mut session, "SELECT count(*), max(e) FROM t");
             assert_eq!(scratch.rows(&mut session, &count), own, "{name}");
             session.execute("CREATE OR REPLACE TABLE back AS SELECT * FROM t LIMIT 0").unwrap();
