@@ -13,24 +13,20 @@ const LENGTH_MAX: u32 = 10_485_760;
 
 /// The types that there are, as a hint.
 const TYPES: &str = "the types are BOOLEAN, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, DECIMAL(p,s), DATE, TIME, \
-    TIMETZ, TIMESTAMP, TIMESTAMPTZ, INTERVAL, UUID, INET, CIDR, BYTEA, BIT(n), BIT VARYING(n), JSON, JSONB, CHAR(n), VARCHAR(n), TEXT, \
+    TIMETZ, TIMESTAMP, TIMESTAMPTZ, INTERVAL, UUID, INET, CIDR, INT4RANGE, INT4MULTIRANGE and the like, BYTEA, BIT(n), BIT VARYING(n), JSON, JSONB, CHAR(n), VARCHAR(n), TEXT, \
     TINYINT, UTINYINT, USMALLINT, \
     UINTEGER, UBIGINT, HUGEINT, UHUGEINT, \
     STRUCT(name type, ..), MAP(type, type) and arrays of them";
 
 /// Types of PostgreSQL that we do not have.
-const OF_POSTGRES: [&str; 26] = [
+const OF_POSTGRES: [&str; 20] = [
     "box",
     "circle",
-    "daterange",
-    "int4range",
-    "int8range",
     "line",
     "lseg",
     "macaddr",
     "macaddr8",
     "money",
-    "numrange",
     "path",
     "pg_lsn",
     "point",
@@ -41,8 +37,6 @@ const OF_POSTGRES: [&str; 26] = [
     "regrole",
     "regtype",
     "tsquery",
-    "tsrange",
-    "tstzrange",
     "tsvector",
     "xid8",
     "xml",
@@ -285,6 +279,7 @@ fn catalog_word(word: &str, is_name: bool, is_bare: bool) -> Option<DataType> {
         "bytea" => DataType::Bytea,
         "json" => DataType::Json,
         "jsonb" => DataType::Jsonb,
+        other if let Some(range) = DataType::range_by_name(other) => range,
         other if is_bare => DataType::Whole(Whole::by_name(other)?),
         _ => return None,
     })
@@ -352,6 +347,8 @@ pub(crate) fn type_name(sql: &ast::DataType) -> Option<String> {
         DataType::TimeTz => "timetz",
         DataType::Interval => "interval",
         DataType::Network(it) => it.name(),
+        DataType::Range(it) => it.name(),
+        DataType::Multirange(it) => it.set_name(),
         DataType::Uuid => "uuid",
         DataType::Bits(it) => {
             if it.is_varying() {

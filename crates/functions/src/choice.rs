@@ -12,7 +12,7 @@ use plan::Function;
 use stdx::sync::Arc;
 use types::json::order_key;
 use types::numeric::{float, number};
-use types::{DataType, SqlResult};
+use types::{DataType, Range, SqlResult, ranges};
 
 use crate::call::Call;
 use crate::texts::Texts;
@@ -109,6 +109,7 @@ fn texts(call: &Call<'_>) -> SqlResult<ArrayRef> {
                 // Every JSONB has one.
                 DataType::Jsonb => Cow::Owned(order_key(text).unwrap_or_default()),
                 DataType::Numeric => Cow::Borrowed(number::key_of(text)),
+                it if it.range() == Some(Range::Num) => Cow::Owned(ranges::key_of(text)),
                 _ => Cow::Borrowed(&text[..bare(text)]),
             }
         };

@@ -60,6 +60,8 @@ pub(crate) fn type_name(data_type: DataType) -> String {
         DataType::Uuid => "uuid",
         DataType::Bits(it) => it.name(),
         DataType::Network(it) => it.name(),
+        DataType::Range(it) => it.name(),
+        DataType::Multirange(it) => it.set_name(),
         DataType::Bytea => "bytea",
         DataType::Json => "json",
         DataType::Jsonb => "jsonb",

@@ -9,7 +9,7 @@ use types::{DataType, SqlError, SqlResult, SqlState};
 use crate::call::{Call, arrow_type};
 use crate::{
     array, bit_strings, bits, bucket, bytes, cast, choice, duckdb, exact, field, float, from_text,
-    interval, json, jsonpath, like, moment, networks, number, random, regexp, rows, series,
+    interval, json, jsonpath, like, moment, networks, number, random, ranges, regexp, rows, series,
     strftime, structs, text, time_tz, to_char, to_char_interval, to_char_number, to_number, uuid,
     zone,
 };
@@ -50,6 +50,7 @@ fn is_strict(function: Function) -> bool {
     ) && !array::takes_null(function)
         && !json::takes_null(function)
         && !structs::map_takes_null(function)
+        && !ranges::takes_null(function)
 }
 
 fn kernel(call: &Call<'_>) -> SqlResult<ArrayRef> {
@@ -211,6 +212,7 @@ fn pattern_or_bytes(call: &Call<'_>) -> SqlResult<ArrayRef> {
         F::ParseIdent => text::parse_ident(call),
         it if bit_strings::is_of_bits(it) => bit_strings::kernel(call),
         it if networks::is_of_networks(it) => networks::kernel(call),
+        it if ranges::is_of_ranges(it) => ranges::kernel(call),
         F::GetBit => bits::get(call),
         F::SetBit => bits::set(call),
         F::BitCount => bits::count(call),

@@ -67,6 +67,7 @@ mod overload;
 mod parsed;
 mod precision;
 mod random;
+mod ranges;
 mod regexp;
 mod resolve;
 mod rows;

@@ -10,7 +10,7 @@ use types::{DataType, SqlError, SqlResult, SqlState, Value};
 use crate::common::common_type;
 use crate::error::type_name;
 use crate::overload::{Kind, Outcome, Overload, overloads};
-use crate::{array, cast, json, jsonpath, number, scale, structs};
+use crate::{array, cast, json, jsonpath, number, ranges, scale, structs};
 
 /// A call for given argument types.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -69,12 +69,19 @@ pub fn resolve_call(
         }
         _ => match json::signature(function, arguments)
             .or_else(|| jsonpath::signature(function, arguments))
+            .or_else(|| of_ranges(function, arguments))
             .or_else(|| of_numbers(function, arguments, constants))
         {
             Some(signature) => Ok(signature),
             None => overloaded(function, arguments, &unknown, constants),
         },
     }
+}
+
+/// The signature of a call of ranges.
+fn of_ranges(function: Function, arguments: &[DataType]) -> Option<Signature> {
+    let (arguments, result) = ranges::signature(function, arguments)?;
+    Some(Signature { arguments, result })
 }
 
 /// The signature of a call of numbers of any scale.

@@ -7,7 +7,7 @@ use functions::{invoke, resolve_call};
 use plan::Function;
 use stdx::Prng;
 use stdx::sync::Arc;
-use types::numeric::number::Number;
+use types::numeric::{self, number::Number};
 use types::structs::StructType;
 use types::{DataType, SqlState, Value};
 
@@ -38,6 +38,10 @@ const TYPES: &[DataType] = &[
     DataType::Uuid,
     DataType::Network(types::Network::Inet),
     DataType::Network(types::Network::Cidr),
+    DataType::Range(types::Range::Int4),
+    DataType::Range(types::Range::Num),
+    DataType::Multirange(types::Range::Int4),
+    DataType::Array(types::Element::Range(types::Range::Int4)),
     DataType::Bits(types::Bits::Fixed(3)),
     DataType::Bits(types::Bits::AnyVarying),
     DataType::Bytea,
@@ -129,6 +133,21 @@ const NUMBERS: &[&str] = &[
     "inf",
     "-inf",
 ];
+const RANGES: &[&str] = &[
+    "empty",
+    "[1,5)",
+    "(,3]",
+    "[4,)",
+    "(,)",
+    "(1,2)",
+    "[-7,2147483646]",
+    "{}",
+    "{[1,2),[4,9]}",
+    "{(,1),[3,)}",
+    "#A",
+    "!#",
+    "a",
+];
 const MOMENTS: &[&str] =
     &["1970-01-01", "1969-12-31", "2024-02-29", "0001-01-01", "9999-12-31", "1900-03-01"];
 
@@ -175,6 +194,20 @@ fn array(prng: &mut Prng, data_type: DataType) -> ArrayRef {
                 (prng.below(8) > 0).then(|| held(sample))
             })
             .collect();
+        return Arc::new(all);
+    }
+    if data_type.range().is_some() {
+        let held = |it: &str| {
+            let text = Value::Text(it.into());
+            match numeric::cast(&text, DataType::Text, data_type) {
+                Ok(Value::Text(it)) => it.to_string(),
+                // What holds no range is read as the empty one.
+                _ => it.to_owned(),
+            }
+        };
+        let sample = |prng: &mut Prng| RANGES[prng.below(RANGES.len() as u64) as usize];
+        let all: StringArray =
+            (0..ROWS).map(|_| (prng.below(8) > 0).then(|| held(sample(prng)))).collect();
         return Arc::new(all);
     }
     let samples = match data_type.stored() {

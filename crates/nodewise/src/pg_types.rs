@@ -1,6 +1,6 @@
 //! Our types as clients of PostgreSQL know them: by the numbers of `pg_type`.
 
-use types::{DataType, Element, Network, Whole};
+use types::{DataType, Element, Network, Range, Whole};
 
 use crate::Session;
 use crate::pg_catalog::oids;
@@ -86,7 +86,7 @@ pub const INT2VECTOR: u32 = 22;
 pub const OIDVECTOR: u32 = 30;
 
 /// The numbers of types and of arrays of them.
-const ARRAYS: [(u32, u32); 29] = [
+const ARRAYS: [(u32, u32); 41] = [
     (INET, 1041),
     (CIDR, 651),
     (RECORD, 2287),
@@ -115,8 +115,46 @@ const ARRAYS: [(u32, u32); 29] = [
     (NUMERIC, 1231),
     (UUID, 2951),
     (JSONB, 3807),
+    (3904, 3905),
+    (3906, 3907),
+    (3908, 3909),
+    (3910, 3911),
+    (3912, 3913),
+    (3926, 3927),
+    (4451, 6150),
+    (4532, 6151),
+    (4533, 6152),
+    (4534, 6153),
+    (4535, 6155),
+    (4536, 6157),
     (UNKNOWN, 0),
 ];
+
+/// The numbers of the types of ranges, and of sets of them.
+pub const RANGES: [(Range, u32, u32); 6] = [
+    (Range::Int4, 3904, 4451),
+    (Range::Num, 3906, 4532),
+    (Range::Ts, 3908, 4533),
+    (Range::Tstz, 3910, 4534),
+    (Range::Date, 3912, 4535),
+    (Range::Int8, 3926, 4536),
+];
+
+/// The type of ranges, or of sets of them, that has a number.
+pub fn range_by_number(oid: u32) -> Option<DataType> {
+    let (of, one, _) = RANGES.into_iter().find(|it| it.1 == oid || it.2 == oid)?;
+    Some(if one == oid { DataType::Range(of) } else { DataType::Multirange(of) })
+}
+
+/// The number of a type of ranges, or of sets of them.
+fn number_of_range(of: DataType) -> Option<u32> {
+    let found = |range: Range| RANGES.into_iter().find(|it| it.0 == range);
+    match of {
+        DataType::Range(it) => found(it).map(|it| it.1),
+        DataType::Multirange(it) => found(it).map(|it| it.2),
+        _ => None,
+    }
+}
 
 /// The number of the type of arrays of a type, zero where there is none.
 pub fn array_of(element: u32) -> u32 {
@@ -181,6 +219,7 @@ pub fn wire_type(of: DataType) -> WireType {
         DataType::Interval => fixed(INTERVAL, 16),
         DataType::Network(Network::Inet) => fixed(INET, -1),
         DataType::Network(Network::Cidr) => fixed(CIDR, -1),
+        DataType::Range(_) | DataType::Multirange(_) => fixed(number_of_range(of).unwrap_or(0), -1),
         DataType::Uuid => fixed(UUID, 16),
         DataType::Bytea => fixed(BYTEA, -1),
         DataType::Json => fixed(JSON, -1),

@@ -14,12 +14,17 @@ use types::{DataType, SqlError, SqlResult, Value, Zone, numeric};
 pub fn schema_of(output: &[OutputColumn]) -> SchemaRef {
     let field = |it: &OutputColumn| {
         let field = outside::field(&it.name, it.data_type, None);
-        match it.data_type.has_parts() && numeric::depends_on_zone(it.data_type, DataType::Text) {
+        match is_text_of(it.data_type) && numeric::depends_on_zone(it.data_type, DataType::Text) {
             true => zoned_texts(&field, &Zone::utc()),
             false => field,
         }
     };
     Arc::new(Schema::new(output.iter().map(field).collect::<Vec<_>>()))
+}
+
+/// Whether values of a type go out as texts that may tell moments.
+fn is_text_of(data_type: DataType) -> bool {
+    data_type.has_parts() || data_type.range().is_some()
 }
 
 /// What of a field says in which time zone its texts tell moments.
@@ -161,7 +166,7 @@ fn to_record_batch(
 /// The values of a column as they are shown in a field: CHAR(n) is held without the blanks that fill it, and some types are
 /// held as others.
 pub(crate) fn shown(array: ArrayRef, data_type: DataType, field: &Field) -> ArrayRef {
-    if data_type.has_parts() {
+    if is_text_of(data_type) {
         return texts_of(&array, data_type, field);
     }
     let DataType::Char(length) = data_type else {

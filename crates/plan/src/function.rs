@@ -558,66 +558,36 @@ functions! {
     IntervalDays = "interval_days",
     /// The microseconds of an interval.
     IntervalMicros = "interval_micros",
-    /// The interval of months, days and microseconds.
-    IntervalOfParts = "interval_of_parts",
-    /// The interval in the other direction: the operator.
-    NegateInterval = "negate_interval",
-    /// The sum of two intervals: the operator.
-    AddIntervals = "add_intervals",
-    /// An interval times a number: the operator.
-    MultiplyInterval = "multiply_interval",
-    /// An interval divided by a number: the operator.
-    DivideInterval = "divide_interval",
-    /// An interval as a type with fields holds it: interval, its last field or an empty text, digits of seconds.
-    FitInterval = "fit_interval",
-    /// A point of time or a time of day as a type with digits holds it: time, digits of seconds.
-    FitTime = "fit_time",
-    /// Why a text is no value of the type of the second argument: message, detail, hint and SQLSTATE, or NULLs.
-    InputError = "input_error",
-    /// A number as a NUMERIC of so many digits, and so many of them behind the point, holds it.
-    FitNumber = "fit_number",
-    /// A time of day plus an interval: the operator.
-    AddToTime = "add_to_time",
-    /// A time of day in a zone plus an interval: the operator.
-    AddToTimeTz = "add_to_time_tz",
-    /// The moment of a day and a time of day in a zone: the operator.
-    MomentOfTimeTz = "moment_of_time_tz",
-    /// A time of day in a zone by the clocks of another one, as they are at the moment of the third argument.
-    TimezoneOfTimeTz = "timezone_of_time_tz",
-    /// A field of a time of day in a zone as DOUBLE PRECISION.
-    DatePartOfTimeTz = "date_part_of_time_tz",
-    /// A field of a time of day in a zone as an exact number.
-    ExtractOfTimeTz = "extract_of_time_tz",
-    /// The name of the time zone that is an interval ahead of UTC.
-    ZoneOfInterval = "zone_of_interval",
-    /// Thirty days as a month.
-    JustifyDays = "justify_days",
-    /// 24 hours as a day.
-    JustifyHours = "justify_hours",
-    /// Both, and all parts of one sign.
-    JustifyInterval = "justify_interval",
-    /// An interval of years, months, weeks, days, hours, minutes and seconds; those that are left out are none.
-    MakeInterval = "make_interval",
-    /// A time of day of hour, minute and seconds.
-    MakeTime = "make_time",
-    /// Bytes as a text in hex, base64 or escape.
-    Encode = "encode",
-    /// The bytes of a text in hex, base64 or escape.
-    Decode = "decode",
-    /// The bytes of a text in an encoding.
-    ConvertTo = "convert_to",
-    /// The text that bytes are in an encoding.
-    ConvertFrom = "convert_from",
-    /// The byte at a place, from 0.
-    GetByte = "get_byte",
-    /// The bytes with another one at a place, from 0.
-    SetByte = "set_byte",
-    /// The bit at a place, from 0, the lowest of each byte first.
-    GetBit = "get_bit",
-    /// The bytes with another bit at a place, from 0.
-    SetBit = "set_bit",
-    /// How many bits are set.
-    BitCount = "bit_count",
+    #[doc = "The interval of months, days and microseconds."] IntervalOfParts = "interval_of_parts",
+    #[doc = "The interval in the other direction: the operator."] NegateInterval = "negate_interval",
+    #[doc = "The sum of two intervals: the operator."] AddIntervals = "add_intervals",
+    #[doc = "An interval times a number: the operator."] MultiplyInterval = "multiply_interval",
+    #[doc = "An interval divided by a number: the operator."] DivideInterval = "divide_interval",
+    #[doc = "An interval as a type with fields holds it: interval, its last field or an empty text, digits of seconds."] FitInterval = "fit_interval",
+    #[doc = "A point of time or a time of day as a type with digits holds it: time, digits of seconds."] FitTime = "fit_time",
+    #[doc = "Why a text is no value of the type of the second argument: message, detail, hint and SQLSTATE, or NULLs."] InputError = "input_error",
+    #[doc = "A number as a NUMERIC of so many digits, and so many of them behind the point, holds it."] FitNumber = "fit_number",
+    #[doc = "A time of day plus an interval: the operator."] AddToTime = "add_to_time",
+    #[doc = "A time of day in a zone plus an interval: the operator."] AddToTimeTz = "add_to_time_tz",
+    #[doc = "The moment of a day and a time of day in a zone: the operator."] MomentOfTimeTz = "moment_of_time_tz",
+    #[doc = "A time of day in a zone by the clocks of another one, as they are at the moment of the third argument."] TimezoneOfTimeTz = "timezone_of_time_tz",
+    #[doc = "A field of a time of day in a zone as DOUBLE PRECISION."] DatePartOfTimeTz = "date_part_of_time_tz",
+    #[doc = "A field of a time of day in a zone as an exact number."] ExtractOfTimeTz = "extract_of_time_tz",
+    #[doc = "The name of the time zone that is an interval ahead of UTC."] ZoneOfInterval = "zone_of_interval",
+    #[doc = "Thirty days as a month."] JustifyDays = "justify_days",
+    #[doc = "24 hours as a day."] JustifyHours = "justify_hours",
+    #[doc = "Both, and all parts of one sign."] JustifyInterval = "justify_interval",
+    #[doc = "An interval of years, months, weeks, days, hours, minutes and seconds; those that are left out are none."] MakeInterval = "make_interval",
+    #[doc = "A time of day of hour, minute and seconds."] MakeTime = "make_time",
+    #[doc = "Bytes as a text in hex, base64 or escape."] Encode = "encode",
+    #[doc = "The bytes of a text in hex, base64 or escape."] Decode = "decode",
+    #[doc = "The bytes of a text in an encoding."] ConvertTo = "convert_to",
+    #[doc = "The text that bytes are in an encoding."] ConvertFrom = "convert_from",
+    #[doc = "The byte at a place, from 0."] GetByte = "get_byte",
+    #[doc = "The bytes with another one at a place, from 0."] SetByte = "set_byte",
+    #[doc = "The bit at a place, from 0, the lowest of each byte first."] GetBit = "get_bit",
+    #[doc = "The bytes with another bit at a place, from 0."] SetBit = "set_bit",
+    #[doc = "How many bits are set."] BitCount = "bit_count",
     #[doc = "The bit of a string of bits at a place, from 0 on the left."] GetBitOfBits = "get_bit_of_bits",
     #[doc = "A string of bits with another one at a place, from 0 on the left."] SetBitOfBits = "set_bit_of_bits",
     #[doc = "How many bits of a string of bits are set."] BitCountOfBits = "bit_count_of_bits",
@@ -643,6 +613,28 @@ functions! {
     #[doc = "The address so many behind another one."] InetAdd = "inet_add",
     #[doc = "The address so many before another one."] InetSubtract = "inet_subtract",
     #[doc = "How many addresses one is behind another."] InetDifference = "inet_difference",
+    #[doc = "The range between two values, NULL for no bound; the third argument says which bounds are in it."] RangeOf = "range_of",
+    #[doc = "The set of all that is in some range, or set, of an array."] RangesOf = "ranges_of",
+    #[doc = "What is in all ranges, or sets, of an array."] RangesIntersect = "ranges_intersect",
+    #[doc = "The ranges of a set as an array."] RangeItems = "range_items",
+    #[doc = "The lower bound of a range or a set."] RangeLower = "range_lower",
+    #[doc = "The upper bound of a range or a set."] RangeUpper = "range_upper",
+    #[doc = "Whether nothing is in a range or a set."] RangeIsEmpty = "isempty",
+    #[doc = "Whether the lower bound is in a range or a set."] LowerInc = "lower_inc",
+    #[doc = "Whether the upper bound is in a range or a set."] UpperInc = "upper_inc",
+    #[doc = "Whether a range or a set has no lower bound."] LowerInf = "lower_inf",
+    #[doc = "Whether a range or a set has no upper bound."] UpperInf = "upper_inf",
+    #[doc = "The least range around two ranges, or around a set."] RangeMerge = "range_merge",
+    #[doc = "Whether all that is in the second range or set is in the first."] RangeContains = "range_contains",
+    #[doc = "Whether a value is in a range or a set."] RangeContainsItem = "range_contains_elem",
+    #[doc = "Whether something is in two ranges or sets."] RangeOverlaps = "range_overlaps",
+    #[doc = "Whether one range or set ends before another begins."] RangeBefore = "range_before",
+    #[doc = "Whether one range or set does not go on behind another."] RangeOverleft = "range_overleft",
+    #[doc = "Whether one range or set does not begin before another."] RangeOverright = "range_overright",
+    #[doc = "Whether one of two ranges or sets begins where the other ends."] RangeAdjacent = "range_adjacent",
+    #[doc = "What is in either of two ranges or sets."] RangeUnion = "range_union",
+    #[doc = "What is in one range or set and not in another."] RangeMinus = "range_minus",
+    #[doc = "What is in both of two ranges or sets."] RangeIntersect = "range_intersect",
     /// The checksum of bytes by the polynomial of Ethernet.
     Crc32 = "crc32",
     /// The checksum of bytes by that of Castagnoli.

@@ -252,6 +252,8 @@ impl Column {
             | DataType::Name
             | DataType::Uuid
             | DataType::Network(_)
+            | DataType::Range(_)
+            | DataType::Multirange(_)
             | DataType::Bits(_)
             | DataType::Bytea
             | DataType::Json

@@ -13,8 +13,8 @@ use bytes::{BufMut, BytesMut};
 
 use nodewise::text::Cells;
 use types::numeric::address::Address;
-use types::numeric::{bit_text, datetime};
-use types::{DataType as SqlType, Network, Whole, Zone};
+use types::numeric::{self, bit_text, datetime, number};
+use types::{DataType as SqlType, Network, Value, Whole, Zone, ranges};
 
 use crate::numeric_values::{put_numeric, put_written};
 
@@ -80,21 +80,8 @@ impl<'a> Binary<'a> {
             Self::Float32(it) => put_bytes(&it.value(row).to_be_bytes(), out),
             Self::Float64(it) => put_bytes(&it.value(row).to_be_bytes(), out),
             Self::Decimal(it, scale) => put_numeric(it.value(row), *scale, out),
-            Self::Date(it) => {
-                let days = match it.value(row) {
-                    // Infinite ones are the least and the greatest there, too.
-                    it if datetime::is_infinite_day(it.into()) => it,
-                    it => it.saturating_sub(EPOCH_DAYS),
-                };
-                put_bytes(&days.to_be_bytes(), out);
-            }
-            Self::Timestamp(it) => {
-                let micros = match it.value(row) {
-                    it if datetime::is_infinite(it) => it,
-                    it => it.saturating_sub(EPOCH_MICROS),
-                };
-                put_bytes(&micros.to_be_bytes(), out);
-            }
+            Self::Date(it) => put_bytes(&days_sent(it.value(row)).to_be_bytes(), out),
+            Self::Timestamp(it) => put_bytes(&micros_sent(it.value(row)).to_be_bytes(), out),
             Self::Time(it) => put_bytes(&it.value(row).to_be_bytes(), out),
             Self::Interval(it) => {
                 let parts = nodewise::text::parts(it.value(row));
@@ -135,20 +122,84 @@ fn put_jsonb(text: &str, out: &mut BytesMut) {
     out.put_slice(text.as_bytes());
 }
 
-/// Appends a value, told by its text, behind its length.
-pub type PutText = fn(&str, &mut BytesMut);
+/// How values of a type that come as texts are sent.
+#[derive(Clone, Copy)]
+pub struct PutText(SqlType);
 
 /// How values of a type that come as texts are sent; `None` of those that are sent as these texts.
 pub fn put_of(of: SqlType) -> Option<PutText> {
-    match of {
-        SqlType::Jsonb => Some(put_jsonb),
-        SqlType::Numeric => Some(put_written),
-        SqlType::TimeTz => Some(put_time_tz),
-        SqlType::Bits(_) => Some(put_bits),
-        SqlType::Network(Network::Inet) => Some(|text, out| put_address(text, Network::Inet, out)),
-        SqlType::Network(Network::Cidr) => Some(|text, out| put_address(text, Network::Cidr, out)),
-        _ => None,
+    let is_told = matches!(
+        of,
+        SqlType::Jsonb
+            | SqlType::Numeric
+            | SqlType::TimeTz
+            | SqlType::Bits(_)
+            | SqlType::Network(_)
+            | SqlType::Range(_)
+            | SqlType::Multirange(_)
+    );
+    is_told.then_some(PutText(of))
+}
+
+impl PutText {
+    /// Appends a value, told by its text, behind its length.
+    pub fn put(self, text: &str, out: &mut BytesMut) {
+        match self.0 {
+            SqlType::Jsonb => put_jsonb(text, out),
+            SqlType::Numeric => put_written(text, out),
+            SqlType::TimeTz => put_time_tz(text, out),
+            SqlType::Bits(_) => put_bits(text, out),
+            SqlType::Network(of) => put_address(text, of, out),
+            of => put_range(text, of, out),
+        }
     }
+}
+
+/// Appends a range or a set of ranges, of which none is written otherwise than it is read.
+fn put_range(text: &str, of: SqlType, out: &mut BytesMut) {
+    let read = numeric::cast(&Value::Text(text.into()), SqlType::Text, of);
+    let Ok(Value::Text(held)) = read else { return out.put_i32(-1) };
+    match of {
+        SqlType::Range(it) => {
+            let mut put = |value: &Value, out: &mut Vec<u8>| put_bound(value, it.bound(), out);
+            put_bytes(&ranges::sent(&held, it, &mut put), out);
+        }
+        SqlType::Multirange(it) => {
+            let mut put = |value: &Value, out: &mut Vec<u8>| put_bound(value, it.bound(), out);
+            put_bytes(&ranges::sent_set(&held, it, &mut put), out);
+        }
+        _ => out.put_i32(-1),
+    }
+}
+
+/// Appends the value of a bound behind its length; of whole numbers those of INTEGER are shorter.
+fn put_bound(value: &Value, of: SqlType, out: &mut Vec<u8>) {
+    let mut sent = BytesMut::new();
+    match value {
+        Value::Integer(it) if of == SqlType::Integer => {
+            put_bytes(&(*it as i32).to_be_bytes(), &mut sent)
+        }
+        Value::Integer(it) => put_bytes(&it.to_be_bytes(), &mut sent),
+        Value::Date(it) => put_bytes(&days_sent(*it).to_be_bytes(), &mut sent),
+        Value::Timestamp(it) => put_bytes(&micros_sent(*it).to_be_bytes(), &mut sent),
+        Value::Text(held) => {
+            let mut text = String::new();
+            number::written(held, &mut text);
+            put_written(&text, &mut sent);
+        }
+        _ => sent.put_i32(-1),
+    }
+    out.extend_from_slice(&sent);
+}
+
+/// A day as it is sent: infinite ones are the least and the greatest there, too.
+fn days_sent(it: i32) -> i32 {
+    if datetime::is_infinite_day(it.into()) { it } else { it.saturating_sub(EPOCH_DAYS) }
+}
+
+/// A point of time as it is sent.
+fn micros_sent(it: i64) -> i64 {
+    if datetime::is_infinite(it) { it } else { it.saturating_sub(EPOCH_MICROS) }
 }
 
 /// Appends a time of day in a zone, of which none is written otherwise than it is read.

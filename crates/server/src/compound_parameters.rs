@@ -1,4 +1,4 @@
-//! Arrays and rows in binary, as clients send them: what `array_recv` and `record_recv` read (see [`crate::compound_values`]).
+//! Arrays, rows and ranges in binary, as clients send them: what `array_recv`, `record_recv` and `range_recv` read (see [`crate::compound_values`]).
 //!
 //! - Invariant: no bytes make reading panic, and none take memory before they are there.
 
@@ -7,7 +7,7 @@ use nodewise::{DataType, SqlError, SqlResult, SqlState, Value};
 use types::array::{self, Dimension};
 use types::numeric;
 use types::structs::{self, StructType};
-use types::{Charset, Element};
+use types::{Charset, Element, ranges};
 
 use crate::parameters::{binary, incorrect};
 
@@ -17,7 +17,7 @@ const FIRST_OF_DATABASE: u32 = 10_000;
 /// The types of texts that fields may have.
 const TEXTS: [u32; 3] = [TEXT, BPCHAR, VARCHAR];
 
-/// An array or a row as it is written in SQL; `None` of a type that is neither.
+/// An array, a row or a range as it is written in SQL; `None` of any other type.
 ///
 /// # Errors
 /// 22P03 for bytes that are none of the type, 42804 for a row of other columns, and those of values.
@@ -34,6 +34,7 @@ pub fn written(bytes: &[u8], of: DataType, charset: Charset) -> SqlResult<Option
             array(bytes, if cut { DataType::Text } else { it.data_type() }, charset)?
         }
         DataType::Struct(it) if it.is_record() => row(bytes, it, charset)?,
+        DataType::Range(_) | DataType::Multirange(_) => range(bytes, of, charset)?,
         _ => return Ok(None),
     };
     numeric::cast(&Value::Text(held.into()), of, DataType::Text).map(Some)
@@ -56,6 +57,9 @@ fn held(bytes: &[u8], of: DataType, charset: Charset) -> SqlResult<Value> {
         }
         DataType::Struct(it) if it.is_record() => {
             row(bytes, it, charset).map(|it| Value::Text(it.into()))
+        }
+        DataType::Range(_) | DataType::Multirange(_) => {
+            range(bytes, of, charset).map(|it| Value::Text(it.into()))
         }
         DataType::Enum(_) => held_as(binary(bytes, TEXT, charset)?, of),
         _ => held_as(binary(bytes, wire_type(of).oid, charset)?, of),
@@ -125,6 +129,20 @@ fn array(bytes: &[u8], element: DataType, charset: Charset) -> SqlResult<String>
     bytes.end()?;
     array::close(&mut out, 0, &shape)?;
     Ok(out)
+}
+
+/// A range or a set of ranges as it is held.
+fn range(bytes: &[u8], of: DataType, charset: Charset) -> SqlResult<String> {
+    let read = match of {
+        DataType::Range(it) => {
+            ranges::of_sent(bytes, it, &mut |bound| held(bound, it.bound(), charset))?
+        }
+        DataType::Multirange(it) => {
+            ranges::of_set_sent(bytes, it, &mut |bound| held(bound, it.bound(), charset))?
+        }
+        _ => None,
+    };
+    read.ok_or_else(incorrect)
 }
 
 /// A row as it is held: how many fields, and of each the number of its type and its value behind its length.

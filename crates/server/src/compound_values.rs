@@ -65,7 +65,7 @@ impl Sent {
         match self {
             _ if self.is_null(row) => out.put_i32(-1),
             Self::Texts(it) => put_bytes(it.value(row).as_bytes(), out),
-            Self::Written(it, put) => put(it.value(row), out),
+            Self::Written(it, put) => put.put(it.value(row), out),
             Self::Arrays(it) => it.put(row, text, out),
             Self::Records(it) => it.put(row, text, out),
             Self::Others(it, of) => Binary::new(it, Some(*of)).put(row, text, out),

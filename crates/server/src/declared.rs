@@ -4,7 +4,7 @@ use nodewise::DataType;
 use nodewise::pg_types::{
     BIT, BOOL, BPCHAR, BYTEA, CHAR, CIDR, DATE, FLOAT4, FLOAT8, INET, INT2, INT4, INT8, INTERVAL,
     JSON, JSONB, NAME, NUMERIC, OID, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, TIMETZ, UNKNOWN, UUID,
-    VARBIT, VARCHAR, VOID, element_of,
+    VARBIT, VARCHAR, VOID, element_of, range_by_number,
 };
 use types::{Bits, Network, Whole};
 
@@ -45,6 +45,7 @@ pub fn declared(oid: u32) -> Option<Declared> {
         JSON => DataType::Json,
         JSONB => DataType::Jsonb,
         TEXT | VARCHAR | BPCHAR | NAME | CHAR => DataType::Text,
+        range if let Some(it) = range_by_number(range) => it,
         array => match declared(element_of(array)?)? {
             Declared::As(element) => element.array()?,
             Declared::Inferred => return None,

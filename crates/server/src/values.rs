@@ -97,7 +97,7 @@ impl Column<'_> {
             Self::Binary(_, it) => it.put(row, text, out),
             Self::Sent(it) => it.put(row, text, out),
             Self::Written(it, _) if it.is_null(row) => out.put_i32(-1),
-            Self::Written(it, put) => put(it.value(row), out),
+            Self::Written(it, put) => put.put(it.value(row), out),
         }
     }
 }

@@ -5,7 +5,8 @@
 
 use stdx::sync::Arc;
 use types::{
-    ColumnId, DataType, Deferral, SqlError, SqlResult, SqlState, Value, Zone, json, names, numeric,
+    ColumnId, DataType, Deferral, Range, SqlError, SqlResult, SqlState, Value, Zone, json, names,
+    numeric, ranges,
 };
 
 use crate::build::hash::{hash_bytes, hash_int};
@@ -326,6 +327,7 @@ pub(crate) fn hash_wide(value: i128) -> u64 {
 /// the end do not count.
 pub(crate) fn has_other_forms(column: &Column) -> bool {
     matches!(column.data_type, DataType::Numeric | DataType::Jsonb)
+        || column.data_type.range() == Some(Range::Num)
 }
 
 /// What a value of a column is in a key.
@@ -338,6 +340,9 @@ pub(crate) fn key_form(value: Value, data_type: DataType) -> Value {
     match value {
         Value::Text(held) if data_type == DataType::Numeric => {
             Value::Text(numeric::number::key_of(&held).into())
+        }
+        Value::Text(held) if data_type.range() == Some(Range::Num) => {
+            Value::Text(ranges::key_of(&held).into())
         }
         // What is no JSONB is equal to itself alone.
         Value::Text(held) if data_type == DataType::Jsonb => {

@@ -11,7 +11,7 @@ use std::ops::Bound;
 use arrow_array::RecordBatch;
 use bitpack::bitmap;
 use types::numeric::number;
-use types::{ColumnId, DataType, Deferral, SqlResult, Value};
+use types::{ColumnId, DataType, Deferral, Range, SqlResult, Value};
 
 use crate::arriving::{ArrivingKeys, NewKey, pieces_of_key};
 use crate::build::Piece;
@@ -245,10 +245,11 @@ impl KeyCheck<'_> {
     ) -> SqlResult<Option<usize>> {
         let columns = columns_of(part, self.key.columns);
         let by_value = match columns[..] {
-            // Equal ones stand side by side there, but for those of JSONB.
+            // Equal ones stand side by side there, but for those of JSONB and ranges of numbers.
             [column]
                 if !column.data_type.is_float()
                     && column.data_type != DataType::Jsonb
+                    && column.data_type.range() != Some(Range::Num)
                     && !self.has_null =>
             {
                 self.by_value(part, column, rows)

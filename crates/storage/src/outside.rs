@@ -20,8 +20,8 @@ use types::numeric::interval::Interval;
 use types::numeric::interval_text::{self, Fields};
 use types::numeric::number::{self, Number};
 use types::numeric::time_tz::TimeTz;
-use types::numeric::{bytes, errors, uuid};
-use types::{DataType, EnumType, Network, SqlError, SqlResult, SqlState, Zone};
+use types::numeric::{self, bytes, errors, format, uuid};
+use types::{DataType, EnumType, SqlError, SqlResult, SqlState, Value, Zone, ranges};
 
 use crate::ColumnSchema;
 use crate::schema::{EXTENSION, UUID};
@@ -35,10 +35,13 @@ pub fn field(name: &str, data_type: DataType, zone: Option<&Zone>) -> Field {
         DataType::Interval => ArrowType::Interval(IntervalUnit::MonthDayNano),
         DataType::Uuid => ArrowType::FixedSizeBinary(16),
         DataType::Bytea => ArrowType::Binary,
-        // Texts: Arrow has no numbers that each have a scale of their own, and no times of a day in a zone.
-        DataType::Enum(_) | DataType::Numeric | DataType::TimeTz | DataType::Network(_) => {
-            ArrowType::Utf8
-        }
+        // Texts: Arrow has no numbers that each have a scale of their own, no times of a day in a zone and no ranges.
+        DataType::Enum(_)
+        | DataType::Numeric
+        | DataType::TimeTz
+        | DataType::Network(_)
+        | DataType::Range(_)
+        | DataType::Multirange(_) => ArrowType::Utf8,
         other => crate::arrow_type(other),
     };
     let field = Field::new(name, arrow, true);
@@ -50,7 +53,8 @@ pub fn field(name: &str, data_type: DataType, zone: Option<&Zone>) -> Field {
 
 /// Values that are held, as others see them: of the Arrow type of [`field`].
 pub fn shown(array: &ArrayRef, data_type: DataType, field: &Field) -> ArrayRef {
-    let is_written = matches!(data_type, DataType::Numeric | DataType::Network(_));
+    let is_written = matches!(data_type, DataType::Numeric | DataType::Network(_))
+        || data_type.range().is_some();
     if array.data_type() == field.data_type() && !is_written {
         return array.clone();
     }
@@ -99,6 +103,9 @@ pub fn shown(array: &ArrayRef, data_type: DataType, field: &Field) -> ArrayRef {
         (DataType::Network(of), _) => written(array.as_string::<i32>().iter(), |it, out| {
             Address::of_held(it).format(of, out);
         }),
+        (DataType::Range(_) | DataType::Multirange(_), _) => {
+            written(array.as_string::<i32>().iter(), |it, out| format::text(it, data_type, out))
+        }
         (DataType::Bytea, _) => {
             let texts = array.as_string::<i32>();
             let mut out = BinaryBuilder::with_capacity(texts.len(), texts.values().len());
@@ -133,7 +140,15 @@ pub(crate) fn held(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<ArrayRe
     match data_type {
         DataType::Enum(it) => return places(array, it, column),
         DataType::Numeric => return numbers(array, column),
-        DataType::Network(of) => return addresses(array, of, column),
+        DataType::Network(of) => {
+            let is_held = |it: &str| !it.contains(['.', ':']);
+            return of_texts(array, column, &is_held, &|it| {
+                Address::parse(it, of).map(Address::held)
+            });
+        }
+        DataType::Range(_) | DataType::Multirange(_) => {
+            return of_texts(array, column, &ranges::is_held, &|it| ranges_of(it, data_type));
+        }
         _ => {}
     }
     if matches!(array.data_type(), ArrowType::Null)
@@ -210,34 +225,45 @@ fn numbers(array: &ArrayRef, column: &ColumnSchema) -> SqlResult<ArrayRef> {
     }
 }
 
-/// Addresses: as they are held, or as they are written, which a point or a colon tells.
-fn addresses(array: &ArrayRef, of: Network, column: &ColumnSchema) -> SqlResult<ArrayRef> {
-    let is_written = |it: &str| it.contains(['.', ':']);
+/// Values as they are held, whether they come so, which `is_held` tells, or as they are written.
+fn of_texts(
+    array: &ArrayRef,
+    column: &ColumnSchema,
+    is_held: &dyn Fn(&str) -> bool,
+    read: &dyn Fn(&str) -> SqlResult<String>,
+) -> SqlResult<ArrayRef> {
     match array.data_type() {
         ArrowType::Null => Ok(array.clone()),
         ArrowType::Utf8 => {
             let texts = array.as_string::<i32>();
-            if !texts.iter().flatten().any(is_written) {
+            if texts.iter().flatten().all(is_held) {
                 return Ok(array.clone());
             }
-            let held = |it: &str| match is_written(it) {
-                true => Address::parse(it, of).map(Address::held),
-                false => Ok(it.to_owned()),
-            };
+            let held = |it: &str| if is_held(it) { Ok(it.to_owned()) } else { read(it) };
             let held = texts.iter().map(|it| it.map(held).transpose());
             Ok(Arc::new(held.collect::<SqlResult<StringArray>>()?))
         }
         arrow => match arrow_cast::cast(array, &ArrowType::Utf8) {
-            Ok(texts) if array.data_type() != texts.data_type() => addresses(&texts, of, column),
+            Ok(texts) if array.data_type() != texts.data_type() => {
+                of_texts(&texts, column, is_held, read)
+            }
             _ => {
                 let message = format!(
                     "column \"{}\" is of type {} but its values are of the Arrow type {arrow}",
                     column.name,
-                    of.name()
+                    column.data_type.to_string().to_lowercase()
                 );
                 Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message))
             }
         },
+    }
+}
+
+/// A range or a set of ranges by how it is written.
+fn ranges_of(text: &str, of: DataType) -> SqlResult<String> {
+    match numeric::cast(&Value::Text(text.into()), DataType::Text, of)? {
+        Value::Text(held) => Ok(held.to_string()),
+        _ => Err(SqlError::internal("a range that is held as no text")),
     }
 }
 

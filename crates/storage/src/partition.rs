@@ -5,7 +5,7 @@
 //! number, which live on the same node (P-HYPER 4.3). NULL goes to the first part.
 
 use types::numeric::{datetime, number};
-use types::{ColumnId, DataType, SqlError, SqlResult, SqlState, Value};
+use types::{ColumnId, DataType, Range, SqlError, SqlResult, SqlState, Value, ranges};
 
 use crate::ColumnSchema;
 use crate::build::hash::{hash_bytes, hash_int};
@@ -215,6 +215,9 @@ impl KeyHash {
             Value::Text(held) if data_type == DataType::Numeric => {
                 self.add(hash_bytes(number::key_of(held).as_bytes()));
             }
+            Value::Text(held) if data_type.range() == Some(Range::Num) => {
+                self.add(hash_bytes(ranges::key_of(held).as_bytes()));
+            }
             Value::Text(text) if data_type.stored().is_text() => {
                 self.add(hash_bytes(text.as_bytes()))
             }
@@ -387,6 +390,14 @@ fn hash_piece(piece: &Piece, data_type: DataType, hashes: &mut [KeyHash]) {
         // Zeros at the end of a number do not count.
         PieceValues::Text(_) | PieceValues::Coded { .. } if data_type == DataType::Numeric => {
             &|row| hash_bytes(&piece.text(row)[..number::key_end(piece.text(row))])
+        }
+        PieceValues::Text(_) | PieceValues::Coded { .. }
+            if data_type.range() == Some(Range::Num) =>
+        {
+            &|row| {
+                let held = String::from_utf8_lossy(piece.text(row));
+                hash_bytes(ranges::key_of(&held).as_bytes())
+            }
         }
         PieceValues::Text(_) | PieceValues::Coded { .. } => &|row| hash_bytes(piece.text(row)),
     };

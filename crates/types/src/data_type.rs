@@ -6,7 +6,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use crate::interned::Interned;
-use crate::{Bits, EnumType, Network, SqlError, SqlResult, SqlState, Whole, names};
+use crate::{Bits, EnumType, Network, Range, SqlError, SqlResult, SqlState, Whole, names};
 
 /// The type of a column or an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -83,6 +83,10 @@ pub enum DataType {
     Map(StructType),
     /// Number of any scale, each with its own. Held as a text in the order of the numbers ([`crate::numeric::number`]).
     Numeric,
+    /// All between two values. Held as a text whose order is that of the ranges ([`crate::ranges`]).
+    Range(Range),
+    /// Ranges that are apart from each other, in order. Held as such a text, too.
+    Multirange(Range),
 }
 
 impl DataType {
@@ -100,6 +104,7 @@ impl DataType {
             Self::Uuid | Self::Bytea | Self::Json | Self::Jsonb | Self::Numeric => Self::Text,
             Self::Array(_) | Self::Struct(_) | Self::Map(_) => Self::Text,
             Self::Letter | Self::Name | Self::Bits(_) | Self::Network(_) => Self::Text,
+            Self::Range(_) | Self::Multirange(_) => Self::Text,
             Self::Whole(it) => it.plain(),
             Self::Enum(_) => Self::Integer,
             own => own,
@@ -118,6 +123,7 @@ impl DataType {
     pub fn has_key(self) -> bool {
         match self {
             Self::Bpchar | Self::Interval | Self::Jsonb | Self::Numeric => true,
+            Self::Range(it) | Self::Multirange(it) => it == Range::Num,
             Self::Array(it) => it.data_type().has_key(),
             Self::Struct(it) | Self::Map(it) => it.fields().iter().any(|it| it.data_type.has_key()),
             _ => false,
@@ -132,6 +138,20 @@ impl DataType {
             _ => None,
         }
         .filter(|it| !it.is_empty())
+    }
+
+    /// A type of ranges, or of sets of them, by what PostgreSQL calls it.
+    pub fn range_by_name(name: &str) -> Option<Self> {
+        let one = Range::by_name(name).map(Self::Range);
+        one.or_else(|| Range::by_set_name(name).map(Self::Multirange))
+    }
+
+    /// The type of the ranges that values are, or are sets of.
+    pub const fn range(self) -> Option<Range> {
+        match self {
+            Self::Range(it) | Self::Multirange(it) => Some(it),
+            _ => None,
+        }
     }
 
     /// Whether values have parts, and so go out as they are written: arrays, structs and maps.
@@ -209,6 +229,20 @@ impl Whole {
     }
 }
 
+impl Range {
+    /// The type of the values of its bounds.
+    pub const fn bound(self) -> DataType {
+        match self {
+            Self::Int4 => DataType::Integer,
+            Self::Int8 => DataType::BigInt,
+            Self::Num => DataType::Numeric,
+            Self::Date => DataType::Date,
+            Self::Ts => DataType::Timestamp,
+            Self::Tstz => DataType::TimestampTz,
+        }
+    }
+}
+
 impl fmt::Display for DataType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -230,6 +264,8 @@ impl fmt::Display for DataType {
             Self::Uuid => f.write_str("UUID"),
             Self::Bits(it) => write!(f, "{it}"),
             Self::Network(it) => write!(f, "{it}"),
+            Self::Range(it) => f.write_str(&it.name().to_uppercase()),
+            Self::Multirange(it) => f.write_str(&it.set_name().to_uppercase()),
             Self::Bytea => f.write_str("BYTEA"),
             Self::Json => f.write_str("JSON"),
             Self::Jsonb => f.write_str("JSONB"),
@@ -276,6 +312,8 @@ macro_rules! elements {
             Enum(EnumType),
             Bits(Bits),
             Network(Network),
+            Range(Range),
+            Multirange(Range),
             /// SMALLINT, in an `int2vector` of PostgreSQL's catalog: from 0 on, and written with blanks between.
             SmallIntVector,
             /// A number of the catalog in an `oidvector`.
@@ -296,6 +334,8 @@ macro_rules! elements {
                     Self::Enum(it) => DataType::Enum(it),
                     Self::Bits(it) => DataType::Bits(it),
                     Self::Network(it) => DataType::Network(it),
+                    Self::Range(it) => DataType::Range(it),
+                    Self::Multirange(it) => DataType::Multirange(it),
                     Self::SmallIntVector => DataType::SmallInt,
                     Self::OidVector => DataType::BigInt,
                 }
@@ -321,6 +361,8 @@ macro_rules! elements {
                     Self::Enum(it) => Element::Enum(it),
                     Self::Bits(it) => Element::Bits(it),
                     Self::Network(it) => Element::Network(it),
+                    Self::Range(it) => Element::Range(it),
+                    Self::Multirange(it) => Element::Multirange(it),
                     Self::Null | Self::Array(_) => return None,
                 }))
             }

@@ -45,6 +45,8 @@ impl SqlState {
     pub const NUMERIC_OUT_OF_RANGE: Self = Self("22003");
     /// Division by zero.
     pub const DIVISION_BY_ZERO: Self = Self("22012");
+    /// A value that is wrong in no way that has a state of its own.
+    pub const DATA_EXCEPTION: Self = Self("22000");
     /// Text that does not spell a value of the type.
     pub const INVALID_TEXT: Self = Self("22P02");
     /// Text that does not spell a date or time.

@@ -191,6 +191,7 @@ impl Styles {
             DataType::Interval => self.intervals != IntervalForm::Postgres,
             DataType::Bytea => self.bytes != BytesForm::Hex,
             DataType::Real | DataType::Double => self.floats != FloatForm::Shortest,
+            DataType::Range(it) | DataType::Multirange(it) => self.shows(it.bound()),
             DataType::Array(it) => self.shows(it.data_type()),
             DataType::Struct(it) | DataType::Map(it) => {
                 it.fields().iter().any(|it| self.shows(it.data_type))
@@ -206,6 +207,7 @@ impl Styles {
                 self.order != DateOrder::Mdy
             }
             DataType::Interval => self.intervals == IntervalForm::Standard,
+            DataType::Range(it) | DataType::Multirange(it) => self.reads(it.bound()),
             DataType::Array(it) => self.reads(it.data_type()),
             DataType::Struct(it) | DataType::Map(it) => {
                 it.fields().iter().any(|it| self.reads(it.data_type))
@@ -231,6 +233,7 @@ impl IntervalForm {
 fn has_styles(of: DataType) -> bool {
     match of {
         DataType::Date | DataType::Timestamp | DataType::TimestampTz | DataType::Interval => true,
+        DataType::Range(it) | DataType::Multirange(it) => has_styles(it.bound()),
         DataType::Array(it) => has_styles(it.data_type()),
         DataType::Struct(it) | DataType::Map(it) => {
             it.fields().iter().any(|it| has_styles(it.data_type))

@@ -73,7 +73,7 @@ fn head(names: usize, count: &Count) -> String {
     let Count { same, other, refused } = count;
     format!(
         "# Functions\n\n\
-         What PostgreSQL's chapters of functions and operators have, without geometry, text search, XML, ranges, and the\n\
+         What PostgreSQL's chapters of functions and operators have, without geometry, text search, XML, and the\n\
          administration of servers, each called once or more. The page is made from the calls in\n\
          [tests/functions.txt](../tests/functions.txt): a test runs them, compares the rows with PostgreSQL 18's, and fails when this page says\n\
          anything else. One call does not show that all others agree: for that there are the records in `tests/sql`, and what differs on purpose is in\n\

@@ -62,7 +62,7 @@ impl<'a> Binder<'a> {
                 let zero = Expr::literal(Value::Integer(0), DataType::BigInt);
                 self.coalesce(vec![value, zero], whole)
             }
-            _ => self.json_of_aggregate(name, value, of_arrays),
+            _ => self.made_of_aggregate(name, value, of_arrays),
         }
     }
 

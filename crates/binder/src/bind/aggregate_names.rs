@@ -54,6 +54,9 @@ pub(super) const NAMES: &[(&str, AggregateFunction)] = &[
     ("jsonb_object_agg", AggregateFunction::ArrayAggregate),
     ("json_object_agg_strict", AggregateFunction::ArrayAggregate),
     ("jsonb_object_agg_strict", AggregateFunction::ArrayAggregate),
+    // Arrays, of which ranges and sets of them are made.
+    ("range_agg", AggregateFunction::ArrayAggregate),
+    ("range_intersect_agg", AggregateFunction::ArrayAggregate),
     ("string_agg", AggregateFunction::StringAggregate),
     // DuckDB's: of any values, a comma between them unless said otherwise.
     ("group_concat", AggregateFunction::StringAggregate),

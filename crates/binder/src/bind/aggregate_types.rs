@@ -124,8 +124,15 @@ impl Binder<'_> {
         if super::aggregate_names::is_of_json(name) {
             given = self.json_arguments(name, given).map_err(|it| at(it, whole))?;
         }
+        let shown = given.shown();
         let [value] = given.arguments(name, whole)?;
         let value = self.decided(value)?;
+        if name.starts_with("range_") {
+            if value.data_type.range().is_none() {
+                return Err(wrong_arguments(name, &shown, whole));
+            }
+            given.also(unary(UnaryOperator::IsNotNull, value.clone()));
+        }
         let data_type = value.data_type.array().unwrap_or(value.data_type);
         Ok(made(AggregateFunction::ArrayAggregate, [value], given, data_type))
     }
@@ -339,8 +346,8 @@ fn of_one_value(
         || own.stored() != own
         || own.is_text()
         || matches!(own, DataType::Date | DataType::Timestamp);
-    // As in PostgreSQL, UUIDs and JSONB have an order but no least one.
-    let ordered = ordered && own != DataType::Uuid && !own.is_json();
+    // As in PostgreSQL, UUIDs, JSONB and ranges have an order but no least one.
+    let ordered = ordered && own != DataType::Uuid && !own.is_json() && own.range().is_none();
     if distinct {
         super::json::check_equality(own).map_err(|it| at(it, whole))?;
     }

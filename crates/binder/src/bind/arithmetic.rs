@@ -76,7 +76,7 @@ impl<'a> Binder<'a> {
         if let Some(result) = self.with_dates(operator, &left, &right, whole)? {
             return Ok(result);
         }
-        if let Some(result) = self.with_networks(operator.sql(), &left, &right, whole)? {
+        if let Some(result) = self.own_operator(operator.sql(), &left, &right, whole)? {
             return Ok(result);
         }
         let (a, b) = (left.data_type, right.data_type);

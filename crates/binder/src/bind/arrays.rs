@@ -341,7 +341,7 @@ impl<'a> Binder<'a> {
         if let Some(of_json) = self.jsonb_operator(&left, &right, sign, whole) {
             return of_json;
         }
-        if let Some(found) = self.with_networks(sign, &left, &right, whole)? {
+        if let Some(found) = self.own_operator(sign, &left, &right, whole)? {
             return Ok(found);
         }
         let (a, b) = (left.data_type, right.data_type);

@@ -142,6 +142,7 @@ impl<'a> Binder<'a> {
             ("jsonb_delete", [json]) => {
                 self.invoke(Function::JsonDelete, vec![json.clone(), array], whole)
             }
+            (_, []) if let Some(set) = self.set_of_array(name, &array, whole) => set,
             _ => self.spread_constant(name, before, &array, whole),
         }
     }
@@ -243,7 +244,11 @@ impl<'a> Binder<'a> {
                 match (&bound[..], crate::file_reference::named_type(name)) {
                     ([of], Ok(to)) if !name.contains('(') => {
                         let made = self.as_type(Failing::Raises, of.clone(), to);
-                        made.map_err(|it| at(it, whole))
+                        // What does not become the type is no argument of it.
+                        made.map_err(|it| match it.state {
+                            SqlState::CANNOT_COERCE => error,
+                            _ => at(it, whole),
+                        })
                     }
                     _ => Err(error),
                 }
@@ -261,6 +266,7 @@ impl<'a> Binder<'a> {
         let made = self.made_of_others(name, bound, whole);
         let made = made.or_else(|| self.list_call(name, bound, whole));
         let made = made.or_else(|| self.enum_call(name, bound, whole));
+        let made = made.or_else(|| self.range_call(name, bound, whole));
         made.or_else(|| self.json_call(name, bound, whole))
     }
 
@@ -602,7 +608,7 @@ fn spread<'e>(
             | "json_extract_path_text"
             | "jsonb_extract_path_text"
             | "jsonb_delete"
-    );
+    ) || types::Range::by_set_name(name).is_some();
     if !known {
         let message = format!("function {name}(VARIADIC ..) does not exist");
         return Err(at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), whole));

@@ -6,7 +6,9 @@ use plan::{Expr, ExprKind};
 use sqlparser::ast::Spanned;
 use types::array::Items;
 use types::numeric::{self, common_type, interval};
-use types::{DataType, Element, SqlError, SqlResult, SqlState, Styles, Value, Zone, structs};
+use types::{
+    DataType, Element, Range, SqlError, SqlResult, SqlState, Styles, Value, Zone, structs,
+};
 
 use super::Binder;
 use super::errors::at;
@@ -247,6 +249,9 @@ pub(super) fn key_of(expr: Expr) -> Expr {
         nested if structs::is_nested(nested) && has_key(nested) => {
             nested_call(plan::Function::NestedKey, expr, structs::key_type(nested))
         }
+        ranges if ranges.range().is_some() && has_key(ranges) => {
+            nested_call(plan::Function::NestedKey, expr, structs::key_type(ranges))
+        }
         DataType::Array(Element::Bpchar) => {
             fold_cast(expr, DataType::Array(Element::Char(u32::MAX)))
         }
@@ -254,9 +259,9 @@ pub(super) fn key_of(expr: Expr) -> Expr {
             let kind = ExprKind::Call { function: plan::Function::JsonKey, arguments: vec![expr] };
             Expr { kind, data_type: DataType::Array(Element::Text) }
         }
-        DataType::Array(Element::Numeric) => {
-            nested_call(plan::Function::NestedKey, expr, DataType::Array(Element::Text))
-        }
+        DataType::Array(
+            Element::Numeric | Element::Range(Range::Num) | Element::Multirange(Range::Num),
+        ) => nested_call(plan::Function::NestedKey, expr, DataType::Array(Element::Text)),
         DataType::Array(Element::Interval) => {
             let data_type = DataType::Array(Element::Decimal { precision: 21, scale: 0 });
             let kind = ExprKind::Call {

@@ -64,15 +64,15 @@ impl<'a> Binder<'a> {
         Ok(given)
     }
 
-    /// JSON of the array that was aggregated, `of_arrays` if its items were arrays; any other aggregate as it is.
-    pub(super) fn json_of_aggregate(
+    /// JSON or ranges of the array that was aggregated, `of_arrays` if its items were arrays; any other aggregate as it is.
+    pub(super) fn made_of_aggregate(
         &mut self,
         name: &str,
         array: Expr,
         of_arrays: bool,
     ) -> SqlResult<Expr> {
         if !is_of_json(name) {
-            return Ok(array);
+            return self.ranges_of_aggregate(name, array);
         }
         let kind = kind_of(name);
         if name.contains("object") {

@@ -82,6 +82,7 @@ mod pivot;
 mod positional;
 mod quantified_test;
 mod query;
+mod ranges;
 mod recursive;
 mod recursive_around;
 mod recursive_rows;

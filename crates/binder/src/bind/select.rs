@@ -402,6 +402,7 @@ impl<'a> Binder<'a> {
                 let what = match expr.data_type {
                     DataType::Jsonb => "DISTINCT ON by JSONB",
                     DataType::Bpchar => "DISTINCT ON by CHAR of no one length",
+                    it if it.range().is_some() => "DISTINCT ON by ranges of NUMERIC",
                     _ => "DISTINCT ON by an INTERVAL",
                 };
                 return Err(SqlError::unsupported(format!("{what} is not supported")));

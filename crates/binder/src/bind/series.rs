@@ -183,7 +183,7 @@ impl<'a> Binder<'a> {
         };
         if matches!(name, "unnest" | "string_to_table" | "regexp_split_to_table") {
             let array = match name {
-                "unnest" => bound.pop(),
+                "unnest" => bound.pop().map(|it| self.ranges_in(it)).transpose()?,
                 "string_to_table" => self.parts_of_text(Function::StringToArray, bound)?,
                 _ => self.parts_of_text(Function::RegexpSplit, bound)?,
             };

@@ -165,12 +165,11 @@ impl<'a> Binder<'a> {
             Sign::PGBitwiseShiftLeft => self.of_bits(Function::ShiftLeft, left, right, whole),
             Sign::PGBitwiseShiftRight => self.of_bits(Function::ShiftRight, left, right, whole),
             Sign::Overlaps => self.overlaps(left, right, whole),
-            Sign::Custom(sign) if matches!(&**sign, "<<=" | ">>=") => {
-                let (left, right) = self.operands(left, right)?;
-                let (a, b) = (left.data_type, right.data_type);
-                let found = self.with_networks(sign, &left, &right, whole)?;
-                found.ok_or_else(|| no_operator(sign, a, b, whole))
+            Sign::Custom(sign) if matches!(&**sign, "<<=" | ">>=" | "-|-") => {
+                self.of_own_types(sign, left, right, whole)
             }
+            Sign::AndLt => self.of_own_types("&<", left, right, whole),
+            Sign::AndGt => self.of_own_types("&>", left, right, whole),
             Sign::PGStartsWith => {
                 let arguments = vec![self.expr(left)?, self.expr(right)?];
                 self.invoke(Function::StartsWith, arguments, whole)
@@ -190,6 +189,20 @@ impl<'a> Binder<'a> {
         }
     }
 
+    /// An operator that only addresses or ranges have.
+    fn of_own_types(
+        &mut self,
+        sign: &str,
+        left: &'a ast::Expr,
+        right: &'a ast::Expr,
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        let (left, right) = self.operands(left, right)?;
+        let (a, b) = (left.data_type, right.data_type);
+        let found = self.own_operator(sign, &left, &right, whole)?;
+        found.ok_or_else(|| no_operator(sign, a, b, whole))
+    }
+
     /// An operator on the bits of whole numbers; a constant of unknown type is of the other's.
     fn of_bits(
         &mut self,
@@ -206,7 +219,7 @@ impl<'a> Binder<'a> {
             Function::ShiftRight => ">>",
             _ => "#",
         };
-        if let Some(found) = self.with_networks(sign, &both[0], &both[1], whole)? {
+        if let Some(found) = self.own_operator(sign, &both[0], &both[1], whole)? {
             return Ok(found);
         }
         let types = [both[1].data_type, both[0].data_type];

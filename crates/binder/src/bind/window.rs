@@ -164,7 +164,7 @@ impl<'a> Binder<'a> {
         let name = aggregate_names::by_value(name, call.arguments.first());
         let definition = self.comparable_window(over, whole)?;
         let value = self.call_of_window(call, &definition);
-        self.json_of_aggregate(name, value, false)
+        self.made_of_aggregate(name, value, false)
     }
 
     /// What an aggregate of a frame is given.

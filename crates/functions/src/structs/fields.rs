@@ -40,7 +40,9 @@ pub(crate) fn signature(
             let place = usize::try_from(place.checked_sub(1)?).ok()?;
             made(of.fields().get(place)?.data_type)
         }
-        (Function::NestedKey, [of]) if structs::is_nested(*of) => made(structs::key_type(*of)),
+        (Function::NestedKey, [of]) if structs::is_nested(*of) || of.range().is_some() => {
+            made(structs::key_type(*of))
+        }
         (Function::NestedJson, [of]) if structs::is_nested(*of) => made(DataType::Json),
         // Binding says the lengths that its column has.
         (Function::NestedFit, [of]) if structs::is_nested(*of) || is_of_bits(*of) => made(*of),

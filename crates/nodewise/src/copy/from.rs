@@ -426,13 +426,15 @@ fn find(table: &Table, name: &str) -> SqlResult<usize> {
 }
 
 /// A column as it is taken from a file whose columns have types: no file has numbers of any scale, times of a day in a zone,
-/// addresses or bits, which are texts there.
+/// addresses, ranges or bits, which are texts there.
 fn read_as(column: &storage::Column) -> String {
     let name = quoted(&column.name);
     match column.data_type {
         DataType::Numeric => format!("CAST({name} AS NUMERIC)"),
         DataType::TimeTz => format!("CAST({name} AS TIMETZ)"),
-        DataType::Network(it) => format!("CAST({name} AS {it})"),
+        it @ (DataType::Network(_) | DataType::Range(_) | DataType::Multirange(_)) => {
+            format!("CAST({name} AS {it})")
+        }
         DataType::Bits(_) => format!("CAST({name} AS BIT VARYING)"),
         _ => name,
     }

@@ -113,6 +113,7 @@ pub fn rows_of(schema: &str, name: &str, session: &Session) -> Option<SqlResult<
         "pg_tablespace" => shared::tablespaces(),
         "pg_type" => types::types(session),
         "pg_enum" => types::labels(session),
+        "pg_range" => types::ranges(),
         "pg_views" => relations::views(session),
         _ => {
             if let Some((_, columns)) = COUNTS.iter().find(|it| it.0 == name) {

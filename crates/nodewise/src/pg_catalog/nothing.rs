@@ -4,7 +4,6 @@
 pub(super) const NOTHING: &[(&str, &str)] = &[
     ("pg_foreign_table", "ftrelid:# ftserver:# ftoptions:a"),
     ("pg_inherits", "inhrelid:# inhparent:# inhseqno:4 inhdetachpending:b"),
-    ("pg_range", "rngtypid:# rngsubtype:# rngmultitypid:# rngcollation:#"),
     (
         "pg_trigger",
         "oid:# tgrelid:# tgname:d tgenabled:c tgisinternal:b tgparentid:# tgconstraint:# tgfoid:# tgtype:2 tgargs:t",

@@ -29,6 +29,7 @@ pub(super) const PG_NAMESPACE: &str = "oid:# nspname:d nspowner:# nspacl:a";
 pub(super) const PG_OPCLASS: &str = "oid:# opcmethod:# opcname:d opcnamespace:# opcowner:# opcfamily:# opcintype:# opcdefault:b opckeytype:#";
 pub(super) const PG_PREPARED_STATEMENTS: &str = "name:t statement:t prepare_time:m parameter_types:a result_types:a from_sql:b generic_plans:i custom_plans:i";
 pub(super) const PG_PROC: &str = "oid:# proname:d pronamespace:# proowner:# prolang:# procost:i prorows:i provariadic:# prokind:c prosecdef:b proleakproof:b proisstrict:b proretset:b provolatile:c proparallel:c pronargs:2 pronargdefaults:2 prorettype:# proargtypes:o proallargtypes:l proargmodes:a proargnames:a prosrc:t probin:t proconfig:a proacl:a";
+pub(super) const PG_RANGE: &str = "rngtypid:# rngsubtype:# rngmultitypid:# rngcollation:# rngsubopc:# rngcanonical:t rngsubdiff:t";
 pub(super) const PG_REWRITE: &str =
     "oid:# rulename:d ev_class:# ev_type:c ev_enabled:c is_instead:b ev_qual:t ev_action:t";
 pub(super) const PG_SEQUENCE: &str =
@@ -44,7 +45,7 @@ pub(super) const PG_TYPE: &str = "oid:# typname:d typnamespace:# typowner:# typl
 pub(super) const PG_VIEWS: &str = "schemaname:d viewname:d viewowner:d definition:t";
 
 /// All of them, by the names of the views.
-pub(super) const ALL: [(&str, &str); 38] = [
+pub(super) const ALL: [(&str, &str); 39] = [
     ("pg_am", PG_AM),
     ("pg_attrdef", PG_ATTRDEF),
     ("pg_attribute", PG_ATTRIBUTE),
@@ -70,6 +71,7 @@ pub(super) const ALL: [(&str, &str); 38] = [
     ("pg_opclass", PG_OPCLASS),
     ("pg_prepared_statements", PG_PREPARED_STATEMENTS),
     ("pg_proc", PG_PROC),
+    ("pg_range", PG_RANGE),
     ("pg_rewrite", PG_REWRITE),
     ("pg_roles", PG_AUTHID),
     ("pg_sequence", PG_SEQUENCE),

@@ -10,7 +10,7 @@ use super::shapes;
 use super::shared::{none, number, ways};
 use super::{oids, row_types};
 use crate::Session;
-use crate::pg_types::{array_of_made, made_type, wire_type};
+use crate::pg_types::{RANGES, array_of_made, made_type, wire_type};
 use crate::views::ViewBuilder;
 
 /// A type of PostgreSQL: number, name, bytes, kind, how the names of its functions begin, and its name in SQL.
@@ -86,7 +86,29 @@ pub(super) const TYPES: &[PgType] = &[
     pg_type((2249, "record", -1), "P", "record_", "record"),
     pg_type((2950, "uuid", 16), "U", "uuid_", "uuid"),
     pg_type((3802, "jsonb", -1), "U", "jsonb_", "jsonb"),
+    pg_type((3904, "int4range", -1), "R", "range_", "int4range"),
+    pg_type((3906, "numrange", -1), "R", "range_", "numrange"),
+    pg_type((3908, "tsrange", -1), "R", "range_", "tsrange"),
+    pg_type((3910, "tstzrange", -1), "R", "range_", "tstzrange"),
+    pg_type((3912, "daterange", -1), "R", "range_", "daterange"),
+    pg_type((3926, "int8range", -1), "R", "range_", "int8range"),
+    pg_type((4451, "int4multirange", -1), "R", "multirange_", "int4multirange"),
+    pg_type((4532, "nummultirange", -1), "R", "multirange_", "nummultirange"),
+    pg_type((4533, "tsmultirange", -1), "R", "multirange_", "tsmultirange"),
+    pg_type((4534, "tstzmultirange", -1), "R", "multirange_", "tstzmultirange"),
+    pg_type((4535, "datemultirange", -1), "R", "multirange_", "datemultirange"),
+    pg_type((4536, "int8multirange", -1), "R", "multirange_", "int8multirange"),
 ];
+
+/// What a type is: a range, a set of ranges, of no values, or a base.
+fn kind_of(it: &PgType) -> &'static str {
+    match (it.category, it.functions) {
+        ("R", "range_") => "r",
+        ("R", _) => "m",
+        _ if matches!(it.name, "unknown" | "record") => "p",
+        _ => "b",
+    }
+}
 
 /// The names of all types, those of arrays included, without lengths.
 pub(super) fn all_names(session: &Session) -> Vec<(i64, Option<i64>, String)> {
@@ -163,7 +185,7 @@ pub(super) fn types(session: &Session) -> SqlResult<RecordBatch> {
             number(oids::OWNER),
             number(it.length),
             by_value.into(),
-            if matches!(it.name, "unknown" | "record") { "p".into() } else { "b".into() },
+            kind_of(it).into(),
             it.category.into(),
             preferred.into(),
             true.into(),
@@ -320,6 +342,28 @@ pub(super) fn labels(session: &Session) -> SqlResult<RecordBatch> {
                 label.as_str().into(),
             ]);
         }
+    }
+    view.finish()
+}
+
+/// The view `pg_range`: what the ranges of types are of.
+pub(super) fn ranges() -> SqlResult<RecordBatch> {
+    let mut view = ViewBuilder::of(shapes::PG_RANGE);
+    for (of, one, set) in RANGES {
+        let canonical = match of.is_discrete() {
+            true => format!("{}_canonical", of.name()),
+            false => "-".to_owned(),
+        };
+        let bound = i64::from(wire_type(of.bound()).oid);
+        view.row([
+            number(one.into()),
+            number(bound),
+            number(set.into()),
+            number(0),
+            number(oids::CLASSES + bound),
+            canonical.into(),
+            format!("{}_subdiff", of.name()).into(),
+        ]);
     }
     view.finish()
 }

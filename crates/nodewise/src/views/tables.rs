@@ -83,10 +83,12 @@ pub(super) fn columns(database: &Database, viewer: &dyn Viewer) -> SqlResult<Rec
             let text = |it: &Value| {
                 let written = || numeric::cast(it, column.data_type, DataType::Text);
                 match (column.data_type, column.data_type.element()) {
-                    (DataType::Numeric, _) => match written() {
-                        Ok(Value::Text(text)) => text.to_string(),
-                        _ => it.to_string(),
-                    },
+                    (DataType::Numeric | DataType::Range(_) | DataType::Multirange(_), _) => {
+                        match written() {
+                            Ok(Value::Text(text)) => text.to_string(),
+                            _ => it.to_string(),
+                        }
+                    }
                     (_, Some(_)) => written().map_or_else(|_| it.to_string(), |it| it.to_string()),
                     _ => it.to_string(),
                 }

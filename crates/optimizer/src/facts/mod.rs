@@ -177,6 +177,7 @@ pub fn equality_chains(left: DataType, right: DataType) -> bool {
         DataType::Numeric => 18,
         DataType::TimeTz => 19,
         DataType::Bits(_) | DataType::Network(_) => 20,
+        DataType::Range(_) | DataType::Multirange(_) => 21,
     };
     kind(left) == kind(right)
 }

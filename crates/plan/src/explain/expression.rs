@@ -153,9 +153,11 @@ fn literal(value: &Value, of: DataType) -> String {
         return text;
     }
     let shown = match of {
-        DataType::Array(_) | DataType::Enum(_) | DataType::Network(_) => {
-            numeric::cast(value, of, DataType::Text).ok()
-        }
+        DataType::Array(_)
+        | DataType::Enum(_)
+        | DataType::Network(_)
+        | DataType::Range(_)
+        | DataType::Multirange(_) => numeric::cast(value, of, DataType::Text).ok(),
         _ => None,
     };
     shown.as_ref().unwrap_or(value).to_string()

@@ -1,5 +1,6 @@
 //! What clients of the server see.
 
+mod binary;
 mod catalog;
 mod charsets;
 mod clients;
@@ -14,6 +15,7 @@ mod http;
 mod origins;
 mod protocol;
 mod psql;
+mod ranges;
 mod records;
 mod roles;
 mod safety;

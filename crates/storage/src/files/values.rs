@@ -72,6 +72,8 @@ pub(super) fn type_record(data_type: DataType) -> Record {
             }
         }
         DataType::Network(it) => kind(it.name()),
+        DataType::Range(it) => kind(it.name()),
+        DataType::Multirange(it) => kind(it.set_name()),
         DataType::Bytea => kind("bytea"),
         DataType::Json => kind("json"),
         DataType::Jsonb => kind("jsonb"),
@@ -192,7 +194,8 @@ pub(super) fn read_type(record: &mut Record) -> SqlResult<DataType> {
             entry if entry.fields().len() == 2 => DataType::Map(entry),
             other => return Err(damaged(format!("there is no map of {other}"))),
         },
-        other => return Err(damaged(format!("\"{other}\" is no type"))),
+        other => DataType::range_by_name(other)
+            .ok_or_else(|| damaged(format!("\"{other}\" is no type")))?,
     })
 }
 

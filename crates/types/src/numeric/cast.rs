@@ -12,7 +12,10 @@ use super::number::{self, Number};
 use super::time_tz::TimeTz;
 use super::types::{is_assignable, is_castable};
 use super::{bit_text, bytes, datetime, decimal, float, format, spelling, uuid};
-use crate::{DataType, Network, SqlError, SqlResult, Styles, Value, Zone, array, json, structs};
+use crate::{
+    DataType, Network, Range, SqlError, SqlResult, Styles, Value, Zone, array, json, ranges,
+    structs,
+};
 
 /// Bytes of a `name`, which is PostgreSQL's limit.
 pub const NAME_BYTES: usize = 63;
@@ -74,6 +77,9 @@ fn cast_with(
     if let (Some(element), Value::Text(it)) = (to.element(), value) {
         return array_of(it, from, (to, element), zone, tries);
     }
+    if let (Some(_), Value::Text(it)) = (to.range(), value) {
+        return range_of(it, from, to, zone);
+    }
     if to.is_text() {
         let text = text_of(value, from, zone)?;
         return Ok(match (from, to) {
@@ -129,6 +135,20 @@ fn array_of(
                 _ => array::parse(value, &mut read)?,
             }
         }
+    };
+    Ok(Value::Text(held.into()))
+}
+
+/// A range as the set of itself, or a text that says a range or a set.
+fn range_of(text: &str, from: DataType, to: DataType, zone: &Zone) -> SqlResult<Value> {
+    let read = |of: Range| {
+        move |it: &str| cast_with(&Value::Text(it.into()), DataType::Text, of.bound(), zone, false)
+    };
+    let held = match to {
+        _ if from.range().is_some() => return Ok(Value::Text(text.into())),
+        DataType::Range(of) => ranges::parse(text, of, &mut read(of))?,
+        DataType::Multirange(of) => ranges::parse_set(text, of, &mut read(of))?,
+        _ => return Err(cannot_cast(from, to)),
     };
     Ok(Value::Text(held.into()))
 }
@@ -246,6 +266,8 @@ fn text_of<'a>(value: &'a Value, from: DataType, zone: &Zone) -> SqlResult<Cow<'
                     | DataType::Map(_)
                     | DataType::Numeric
                     | DataType::Network(_)
+                    | DataType::Range(_)
+                    | DataType::Multirange(_)
             ) =>
         {
             Cow::Borrowed(it)

@@ -8,7 +8,7 @@ use super::interval_text;
 use super::time_tz::TimeTz;
 use super::{bytes, datetime, number as numbers, styled};
 use crate::styles::{BytesForm, DateForm, FloatForm};
-use crate::{DataType, Element, Styles, Value, Zone, array, structs};
+use crate::{DataType, Element, Styles, Value, Zone, array, ranges, structs};
 
 /// Appends what a column of an exact type stores: an integer, the unscaled digits of a decimal, days, microseconds.
 /// Nothing fails to be written to a string.
@@ -31,6 +31,7 @@ pub fn text(held: &str, data_type: DataType, out: &mut String) {
         DataType::Numeric => numbers::written(held, out),
         DataType::Network(it) => Address::of_held(held).format(it, out),
         DataType::Array(it) => array(held, it, &Zone::utc(), out),
+        DataType::Range(_) | DataType::Multirange(_) => range(held, data_type, &Zone::utc(), out),
         DataType::Struct(_) | DataType::Map(_) => {
             structs::format(held, data_type, &Zone::utc(), out);
         }
@@ -46,6 +47,24 @@ pub fn array(held: &str, element: Element, zone: &Zone, out: &mut String) {
         return structs::format(held, DataType::Array(element), zone, out);
     }
     array::format(held, element, &mut |it, out| shown(it, of, zone, out), out);
+}
+
+/// Appends a range or a set of ranges, its moments as the clocks of a zone show them.
+fn range(held: &str, of: DataType, zone: &Zone, out: &mut String) {
+    match of {
+        DataType::Range(it) => {
+            ranges::format(held, it, &mut |value, out| shown(value, it.bound(), zone, out), out);
+        }
+        DataType::Multirange(it) => {
+            ranges::format_set(
+                held,
+                it,
+                &mut |value, out| shown(value, it.bound(), zone, out),
+                out,
+            );
+        }
+        _ => {}
+    }
 }
 
 /// Appends a value as PostgreSQL's clients see it: a truth as one letter, a CHAR with its blanks. NULL has no text.
@@ -64,6 +83,7 @@ pub fn value(value: &Value, of: DataType, zone: &Zone, out: &mut String) {
         _ if !styles.is_usual() && in_style(value, of, styles, out) => {}
         Value::Timestamp(it) if of == DataType::TimestampTz => moment(*it, zone, out),
         Value::Text(it) if let DataType::Array(element) = of => array(it, element, zone, out),
+        Value::Text(it) if of.range().is_some() => range(it, of, zone, out),
         Value::Text(it) if structs::is_nested(of) => structs::format(it, of, zone, out),
         Value::Text(it) => text(it, of, out),
         Value::Integer(_) | Value::Decimal { .. }

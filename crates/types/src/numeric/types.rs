@@ -274,6 +274,7 @@ pub fn is_castable(from: DataType, to: DataType) -> bool {
     }
     is_assignable(from, to)
         || from.is_text() && to != DataType::Null
+        || matches!((from, to), (DataType::Range(from), DataType::Multirange(to)) if from == to)
         || from == DataType::Jsonb && (to == DataType::Boolean || to.is_numeric())
         || matches!(
             (from, to),
@@ -349,6 +350,7 @@ pub fn depends_on_zone(from: DataType, to: DataType) -> bool {
 fn has_moment(of: DataType) -> bool {
     match of {
         DataType::TimestampTz => true,
+        DataType::Range(it) | DataType::Multirange(it) => has_moment(it.bound()),
         DataType::Array(it) => has_moment(it.data_type()),
         DataType::Struct(it) | DataType::Map(it) => {
             it.fields().iter().any(|it| has_moment(it.data_type))
@@ -415,7 +417,12 @@ mod tests {
         PLAIN.into_iter().chain([label, label.array().unwrap()]).collect()
     }
 
-    const PLAIN: [DataType; 48] = [
+    const PLAIN: [DataType; 53] = [
+        DataType::Range(crate::Range::Int4),
+        DataType::Range(crate::Range::Num),
+        DataType::Multirange(crate::Range::Int4),
+        DataType::Multirange(crate::Range::Tstz),
+        DataType::Array(crate::Element::Range(crate::Range::Num)),
         DataType::Network(Network::Inet),
         DataType::Network(Network::Cidr),
         DataType::Null,

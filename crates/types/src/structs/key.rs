@@ -3,7 +3,7 @@
 use super::{held, values};
 use crate::array::{self, Items, is_null, push_value, value_of};
 use crate::numeric::{interval, number};
-use crate::{DataType, Element, SqlResult, Value, json};
+use crate::{DataType, Element, Range, SqlResult, Value, json, ranges};
 
 /// The type of the keys of structs, maps and arrays of them: a text, which is held as they are, or an array of texts.
 pub fn key_type(of: DataType) -> DataType {
@@ -31,6 +31,9 @@ pub fn key(value: &Value, of: DataType) -> SqlResult<Value> {
         DataType::Bpchar => Value::Text(text.trim_end_matches(' ').into()),
         DataType::Jsonb => Value::Text(json::order_key(text)?.into()),
         DataType::Numeric => Value::Text(number::key_of(text).into()),
+        DataType::Range(Range::Num) | DataType::Multirange(Range::Num) => {
+            Value::Text(ranges::key_of(text).into())
+        }
         DataType::Struct(it) => {
             let keys = values(text, it).zip(it.fields()).map(|(it, of)| key(&it, of.data_type));
             Value::Text(held(keys.collect::<SqlResult<Vec<_>>>()?).into())

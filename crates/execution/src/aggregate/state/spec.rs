@@ -2,7 +2,7 @@
 
 use plan::{AggregateFunction, Expr, ExprKind, Function};
 use stdx::sync::Arc;
-use types::{DataType, SqlResult};
+use types::{DataType, SqlResult, structs};
 
 use super::interface::has_states;
 use super::rows::StateRows;
@@ -33,6 +33,10 @@ fn compared(column: Expr) -> Expr {
         of @ DataType::Numeric => (Function::TrimScale, of),
         DataType::Interval => {
             (Function::IntervalKey, DataType::Decimal { precision: 21, scale: 0 })
+        }
+        // Within JSON, ranges, structs and arrays zeros at the end do not count either.
+        of if of.has_key() && of != DataType::Bpchar => {
+            (Function::NestedKey, structs::key_type(of))
         }
         _ => return column,
     };
