@@ -73,27 +73,47 @@ pub fn count(statement: &Statement) -> SqlResult<usize> {
     Ok(most)
 }
 
+/// What a column is called that has no name.
+const UNNAMED: &str = "?column?";
+
 /// The query with values in the place of its parameters; a type where one was declared.
 pub fn substitute(
     query: &ParsedQuery,
     values: &[(Value, Option<DataType>)],
 ) -> SqlResult<ParsedQuery> {
-    let mut query = query.clone();
-    let flow = walk::expressions_mut(&mut query.0, |expr| {
-        let Some(id) = placeholder(expr) else { return ControlFlow::Continue(()) };
-        let constant = number(id).and_then(|number| match values.get(number) {
-            Some((value, data_type)) => constant(value, *data_type),
-            None => Err(SqlError::new(SqlState::SYNTAX, format!("parameter {id} has no value"))),
-        });
-        match constant {
-            Ok(constant) => {
-                *expr = constant;
-                ControlFlow::Continue(())
+    /// Puts values in place, and leaves columns that are parameters without a name.
+    struct Filling<'a>(&'a [(Value, Option<DataType>)]);
+    impl Editor for Filling<'_> {
+        fn pre_select(&mut self, select: &mut ast::Select) -> ControlFlow<SqlError> {
+            for item in &mut select.projection {
+                if let ast::SelectItem::UnnamedExpr(expr) = item
+                    && placeholder(expr).is_some()
+                {
+                    let (expr, alias) = (expr.clone(), ast::Ident::with_quote('"', UNNAMED));
+                    *item = ast::SelectItem::ExprWithAlias { expr, alias };
+                }
             }
-            Err(error) => ControlFlow::Break(error),
+            ControlFlow::Continue(())
         }
-    });
-    match flow {
+        fn post_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<SqlError> {
+            let Some(id) = placeholder(expr) else { return ControlFlow::Continue(()) };
+            let constant = number(id).and_then(|number| match self.0.get(number) {
+                Some((value, data_type)) => constant(value, *data_type),
+                None => {
+                    Err(SqlError::new(SqlState::SYNTAX, format!("parameter {id} has no value")))
+                }
+            });
+            match constant {
+                Ok(constant) => {
+                    *expr = constant;
+                    ControlFlow::Continue(())
+                }
+                Err(error) => ControlFlow::Break(error),
+            }
+        }
+    }
+    let mut query = query.clone();
+    match walk::edit(&mut query.0, &mut Filling(values)) {
         ControlFlow::Break(error) => Err(error),
         ControlFlow::Continue(()) => Ok(query),
     }
@@ -144,9 +164,11 @@ fn number_of_rows(expr: &ast::Expr) -> Option<ParsedQuery> {
 
 /// A value as SQL.
 fn constant(value: &Value, data_type: Option<DataType>) -> SqlResult<ast::Expr> {
-    let text = match value {
-        Value::Float(it) => format!("CAST('{it}' AS DOUBLE PRECISION)"),
-        other => other.to_string(),
+    let text = match (value, data_type) {
+        (Value::Float(it), _) => format!("CAST('{it}' AS DOUBLE PRECISION)"),
+        // A moment, which is held by UTC whatever the zone of the session.
+        (Value::Timestamp(_), Some(DataType::TimestampTz)) => format!("{value} AT TIME ZONE 'UTC'"),
+        (other, _) => other.to_string(),
     };
     let text = match data_type {
         Some(data_type) => format!("CAST({text} AS {data_type})"),

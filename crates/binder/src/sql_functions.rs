@@ -20,6 +20,9 @@ use crate::walk::{self, Looker};
 /// What stands for argument number so many until it is put there; no name of a user's begins so.
 const PLACE: &str = "\u{1}argument ";
 
+/// A column that tells a relation of arguments from those that users name.
+pub(crate) const PARAMETERS: &str = "\u{1}parameters";
+
 /// A value that a call gives: of a function with a body, whose own calls are expanded, and some arguments.
 pub(crate) fn value(
     name: &str,
@@ -128,7 +131,10 @@ fn relation(name: &str, form: &MacroForm) -> String {
     let items: Vec<String> = (0..form.parameters.len()).map(item).collect();
     match items.is_empty() {
         true => String::new(),
-        false => format!("(SELECT {}) AS {}, ", items.join(", "), quoted(name)),
+        false => {
+            let items = items.join(", ");
+            format!("(SELECT {items}, NULL AS \"{PARAMETERS}\") AS {}, ", quoted(name))
+        }
     }
 }
 

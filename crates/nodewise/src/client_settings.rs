@@ -97,6 +97,7 @@ const KNOWN: &[Known] = &[
     known("max_identifier_length", "63", Takes::Nothing, false, "of names that clients make"),
     known("max_index_keys", "32", Takes::Nothing, false, "columns that an index may have"),
     known("max_prepared_transactions", "0", Takes::Nothing, false, "there are none"),
+    known("password_encryption", "scram-sha-256", SCRAM, false, "how passwords are kept"),
     known(ROLE, "none", Takes::Nothing, false, "who SET ROLE has made of the session"),
     known(
         "row_security",
@@ -131,6 +132,7 @@ const KNOWN: &[Known] = &[
 const UNITS: [&str; 10] = ["B", "kB", "MB", "GB", "TB", "us", "ms", "s", "min", "h"];
 const USUAL_PATH: &str = "\"$user\", public";
 const COLUMNS: Takes = Takes::Words(&[&["columns", "heap"]]);
+const SCRAM: Takes = Takes::Words(&[&["scram-sha-256"]]);
 const CALENDARS: Takes = Takes::Words(&[&["gregorian"]]);
 const SERVER_VERSION: &str = concat!("18.0 (Nodewise ", env!("CARGO_PKG_VERSION"), ")");
 

@@ -1,14 +1,14 @@
 //! Values given to parameters, in the parameters' types.
 
 use types::numeric::{self, Exact, decimal};
-use types::{DataType, SqlError, SqlResult, SqlState, Value, Zone};
+use types::{DataType, SqlError, SqlResult, SqlState, Value, Whole, Zone};
 
-/// A value of a type as it is given to a parameter: of a type that is held as another it is given as a text, which tells what it
-/// is whatever the type of the parameter; but for moments, which are told as such.
-pub(crate) fn given(value: Value, of: DataType) -> SqlResult<Value> {
+/// A value of a type as EXECUTE gives it to a parameter, in a zone: of a type that is held as another, and of times, it is given as
+/// a text, which tells what it is whatever the type of the parameter.
+pub(crate) fn given(value: Value, of: DataType, zone: &Zone) -> SqlResult<Value> {
     match of {
-        DataType::TimestampTz => Ok(value),
-        _ if of.stored() != of => numeric::cast(&value, of, DataType::Text),
+        DataType::Timestamp => numeric::cast_in(&value, of, DataType::Text, zone),
+        _ if of.stored() != of => numeric::cast_in(&value, of, DataType::Text, zone),
         _ => Ok(value),
     }
 }
@@ -44,6 +44,10 @@ pub(crate) fn convert(
         }
         (Value::Integer(_) | Value::Decimal { .. } | Value::Float(_), it) if it.is_numeric() => {
             cast(value, it, zone)?
+        }
+        (Value::Integer(it), DataType::Whole(Whole::Oid)) => {
+            let from = i32::try_from(*it).map_or(DataType::BigInt, |_| DataType::Integer);
+            numeric::cast(value, from, wanted)?
         }
         (Value::Text(_), it) if it != DataType::Null => cast(value, it, zone)?,
         (Value::Date(_), DataType::Timestamp | DataType::TimestampTz) => cast(value, wanted, zone)?,

@@ -2,7 +2,7 @@
 
 use arrow_schema::SchemaRef;
 use binder::bind::{Asked, ParameterTypes};
-use binder::{Statement, TransactionStatement};
+use binder::{CursorStatement, Statement, TransactionStatement};
 use optimizer::Options;
 use plan::{OutputColumn, Plan};
 use stdx::stack::Deep;
@@ -122,6 +122,11 @@ impl Prepared {
         self.0.parameters.domains.get(&index).map(|it| &**it)
     }
 
+    /// Whether it is a query or a change of rows, whose columns are known when it is prepared.
+    pub fn is_planned(&self) -> bool {
+        self.0.statement.as_ref().is_some_and(is_planned)
+    }
+
     /// Whether it is a text without a statement.
     pub fn is_empty(&self) -> bool {
         self.0.statement.is_none()
@@ -141,6 +146,17 @@ impl Prepared {
     pub fn ends_transaction(&self) -> bool {
         self.0.statement.as_ref().is_some_and(ends_transaction)
     }
+}
+
+/// Whether a statement is planned for any values.
+pub(crate) fn is_planned(statement: &Statement) -> bool {
+    matches!(
+        statement,
+        Statement::Query { .. }
+            | Statement::Change { .. }
+            | Statement::InSteps { .. }
+            | Statement::Cursor(CursorStatement::Declare { .. })
+    )
 }
 
 /// Whether a statement ends a transaction, or goes back in it.

@@ -22,7 +22,7 @@ use crate::execute::is_roomier;
 use crate::parameter::{convert, given};
 use crate::planned_change::PlannedChange;
 use crate::planning::{plan_change, plan_query};
-use crate::prepared::{Generic, GenericPlan, Inner};
+use crate::prepared::{Generic, GenericPlan, Inner, is_planned};
 use crate::query::Finished;
 use crate::result::schema_of;
 use crate::row_changes::Extent;
@@ -391,8 +391,16 @@ impl Session {
 
     /// A prepared statement with values in the place of its parameters, to be planned for them alone; `None` of an empty one.
     fn filled(&self, inner: &Inner, values: &[Value]) -> SqlResult<Option<Statement>> {
-        let declared = values.iter().cloned().zip(inner.declared.iter().copied());
-        let values: Vec<_> = declared.collect();
+        let inferred = |at: usize| inner.parameters.types.get(at).copied().flatten();
+        let typed =
+            values.iter().zip(&inner.declared).enumerate().map(|(at, (value, declared))| {
+                // Without its type a moment would be a time of no zone.
+                let moment = inferred(at).filter(|it| {
+                    *it == DataType::TimestampTz && matches!(value, Value::Timestamp(_))
+                });
+                (value.clone(), declared.or(moment))
+            });
+        let values: Vec<_> = typed.collect();
         inner.statement.as_ref().map(|it| self.with_values(it, &values)).transpose()
     }
 
@@ -532,18 +540,23 @@ impl Session {
         let batch = batch.map(|it| it.batch()).transpose()?;
         let columns = batch.as_ref().map_or(&[][..], |it| &it.columns);
         let values = columns.iter().zip(&rows.layout);
-        let values = values.map(|(it, shape)| given(it.value(shape, 0), shape.data_type));
+        let zone = self.zone();
+        let values = values.map(|(it, shape)| given(it.value(shape, 0), shape.data_type, &zone));
         values.collect::<SqlResult<_>>().map(Cow::Owned)
     }
 
     pub(crate) fn deallocate(&mut self, name: Option<&str>) -> SqlResult<Answer> {
         match name {
-            None => self.prepared.clear(),
+            None => {
+                self.prepared.clear();
+                // Clients that keep statements forget theirs when they hear it.
+                Ok(done("DEALLOCATE ALL"))
+            }
             Some(name) => {
                 self.prepared.remove(name).ok_or_else(|| no_such(name))?;
+                Ok(done("DEALLOCATE"))
             }
         }
-        Ok(done("DEALLOCATE"))
     }
 }
 
@@ -555,17 +568,6 @@ fn is_change(statement: &Statement) -> bool {
         Statement::Cursor(CursorStatement::Declare { query, .. }) => query.locks_rows(),
         _ => false,
     }
-}
-
-/// Whether a statement is planned for any values.
-fn is_planned(statement: &Statement) -> bool {
-    matches!(
-        statement,
-        Statement::Query { .. }
-            | Statement::Change { .. }
-            | Statement::InSteps { .. }
-            | Statement::Cursor(CursorStatement::Declare { .. })
-    )
 }
 
 /// Whether planning a statement tells the types of its parameters.

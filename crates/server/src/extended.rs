@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use bytes::BytesMut;
 use nodewise::pg_types::made_by_number;
-use nodewise::{SqlError, SqlResult, SqlState, Started};
+use nodewise::{Prepared, SqlError, SqlResult, SqlState, Started};
 
 use crate::backend::Backend;
 use crate::copying::Copying;
@@ -55,10 +55,13 @@ impl Backend {
         if name.is_empty() {
             // Clients that prepare for each execution say the same again and again.
             let is_same = |it: &(String, Kept)| it.0 == text && it.1.known.oids == oids;
-            if self.unnamed.as_ref().is_some_and(is_same) && !self.is_failed() {
+            if let Some(mut same) = self.unnamed.take().filter(is_same)
+                && !self.is_failed()
+            {
+                same.1.known.columns = self.columns(&same.1.prepared)?;
+                self.unnamed = Some(same);
                 return Ok(());
             }
-            self.unnamed = None;
         }
         let mut types = Vec::with_capacity(oids.len());
         for oid in &oids {
@@ -79,7 +82,7 @@ impl Backend {
                 "current transaction is aborted, commands ignored until end of transaction block";
             return Err(SqlError::new(SqlState("25P02"), message));
         }
-        let known = Known { oids, columns: None };
+        let known = Known { oids, columns: self.columns(&prepared)? };
         if name.is_empty() {
             self.unnamed = Some((text.to_owned(), Kept { prepared, known }));
         } else {
@@ -105,6 +108,16 @@ impl Backend {
         // Nothing is known of what is prepared by SQL, which may have a name that was once used here.
         let known = self.known.get(name).filter(|it| it.prepared.is(&prepared));
         Ok(known.cloned().unwrap_or(Kept { prepared, known: Known::default() }))
+    }
+
+    /// The numbers of the types of a statement's columns when it is prepared: with others it is not run, as its client has learnt of
+    /// these.
+    fn columns(&mut self, prepared: &Prepared) -> SqlResult<Option<Vec<u32>>> {
+        if !prepared.is_planned() {
+            return Ok(None);
+        }
+        let rows = self.session.describe(prepared)?;
+        Ok(Some(column_oids(rows.as_ref())))
     }
 
     fn bind(&mut self, bind: Bind) -> SqlResult<()> {

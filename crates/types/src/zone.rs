@@ -152,11 +152,11 @@ impl Zone {
         // A distance with minutes behind a name, which the parser of rules does not take.
         let plain = name.strip_prefix('<').and_then(|it| it.split_once('>'));
         if let Some(fixed) = plain.and_then(|it| west(it.1)) {
-            return Some(Self { name: name.into(), ..fixed });
+            return Some(Self { name: name.to_uppercase().into(), ..fixed });
         }
         let known = TimeZone::get(name).ok();
         let rules = known.or_else(|| TimeZone::posix(name).ok())?;
-        let name = rules.iana_name().unwrap_or(name).to_owned();
+        let name = rules.iana_name().map_or_else(|| name.to_uppercase(), str::to_owned);
         Some(Self::of(&name, rules))
     }
 
@@ -334,7 +334,7 @@ pub(crate) fn offset(text: &str) -> Option<i64> {
     Some(if text.starts_with('-') { -seconds } else { seconds })
 }
 
-/// A zone that is so many hours, minutes and seconds to the west.
+/// A zone that is so many hours, minutes and seconds to the west, which is its name.
 fn west(text: &str) -> Option<Zone> {
     let distance = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (mut seconds, mut unit) = (0, 3_600);
@@ -344,7 +344,8 @@ fn west(text: &str) -> Option<Zone> {
         seconds += unit * digits.then(|| part.parse::<i64>().ok())??;
         unit /= 60;
     }
-    Zone::fixed(if text.starts_with('-') { seconds } else { -seconds })
+    let fixed = Zone::fixed(if text.starts_with('-') { seconds } else { -seconds })?;
+    Some(Zone { name: text.into(), ..fixed })
 }
 
 /// The same time of a year whose rules are known.

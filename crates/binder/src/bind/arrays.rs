@@ -361,6 +361,28 @@ impl<'a> Binder<'a> {
         self.invoke(function, arguments, whole)
     }
 
+    /// The arguments of a function that looks for an item in an array: where items may be equal and yet be held otherwise, it
+    /// compares keys, which stand behind the items where these are kept.
+    pub(super) fn by_item_keys(
+        &mut self,
+        function: Function,
+        mut given: Vec<Expr>,
+    ) -> SqlResult<Vec<Expr>> {
+        use Function::{ArrayPosition, ArrayPositions, ArrayRemove, ArrayReplace};
+        let [array, item, ..] = &given[..] else { return Ok(given) };
+        if !matches!(item.data_type, DataType::Bpchar | DataType::Interval | DataType::Jsonb)
+            || !matches!(function, ArrayPosition | ArrayPositions | ArrayRemove | ArrayReplace)
+        {
+            return Ok(given);
+        }
+        let keys = [key_of(self.copy(array)?), key_of(self.copy(item)?)];
+        match function {
+            ArrayRemove | ArrayReplace => given.extend(keys),
+            _ => drop(given.splice(..2, keys)),
+        }
+        Ok(given)
+    }
+
     /// `list_sort(l, 'DESC')` and `list_reverse_sort`; `None` of any other call.
     fn sorted_call(
         &mut self,

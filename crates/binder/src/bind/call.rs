@@ -447,6 +447,7 @@ impl<'a> Binder<'a> {
         if let Some(kind) = known_kind(function, &converted) {
             return Ok(Expr { kind, data_type: signature.result });
         }
+        let converted = self.by_item_keys(function, converted)?;
         self.fold_call(function, converted, signature.result)
     }
 

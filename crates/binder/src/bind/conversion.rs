@@ -130,6 +130,10 @@ impl<'a> Binder<'a> {
                 constant(value, from, to, failing)?
             }
             (ExprKind::Literal(_), Failing::Raises) => fold_cast(operand, to),
+            // Nothing is to be done with the value, but clients are told the type.
+            (_, Failing::Raises) if to == DataType::Text && from.is_cut_text() => {
+                Expr { data_type: to, ..operand }
+            }
             (_, Failing::Raises) => cast(operand, to),
             (_, Failing::IsNull) if from == to => operand,
             (_, Failing::IsNull) => {

@@ -235,7 +235,7 @@ impl<'a> Binder<'a> {
     pub(super) fn grouped(
         &mut self,
         input: Rel,
-        pending: Vec<(Rel, Apply)>,
+        mut pending: Vec<(Rel, Apply)>,
         above: &mut [(Rel, Apply)],
         upper: &mut Upper,
     ) -> SqlResult<Rel> {
@@ -245,6 +245,7 @@ impl<'a> Binder<'a> {
             Some(_) => Vec::new(),
             None => self.dependents(&input, &own, upper, &[&pending, above]),
         };
+        self.spell_keys(upper, pending.iter_mut().chain(above.iter_mut()));
         let attrs = self.key_attrs(&own, sets.is_some());
         let mut unique = Unique { keys: Vec::new(), aggregates: Vec::new() };
         let (mut shown, mut all) = (Vec::new(), Vec::with_capacity(own.len()));
@@ -266,6 +267,7 @@ impl<'a> Binder<'a> {
             all.push((attr, expr, item));
         }
         let groupings = self.groupings(&all)?;
+        name_constants(sets.as_ref().map_or(&[], |_| &all), upper);
         let mut keys = in_order_of_items(all);
         let mut aggregates = std::mem::take(&mut self.level().calls);
         for (attr, call, column) in dependents {
@@ -296,10 +298,26 @@ impl<'a> Binder<'a> {
             self.subquery_over_groups(&mut right, &mut kind, &keys)?;
             rel = apply(rel, right, kind);
         }
-        for (right, kind) in above {
-            self.subquery_over_groups(right, kind, &keys)?;
-        }
+        above.iter_mut().try_for_each(|(it, kind)| self.subquery_over_groups(it, kind, &keys))?;
         Ok(rel.filtered(conditions))
+    }
+
+    /// Puts what keys are made of back in their place above the groups: it may be a part of another key.
+    fn spell_keys<'b>(
+        &mut self,
+        upper: &mut Upper,
+        subqueries: impl Iterator<Item = &'b mut (Rel, Apply)>,
+    ) {
+        let level = self.level();
+        for (_, kind) in subqueries {
+            if let Apply::Any { condition, .. } = kind {
+                substitute(condition, &level.keys);
+            }
+        }
+        let having = upper.having.iter_mut();
+        having.for_each(|it| substitute(it, &level.keys));
+        upper.expressions_mut().for_each(|it| substitute(it, &level.keys));
+        level.left_out.iter_mut().for_each(|it| substitute(it, &level.keys));
     }
 
     /// The attributes that keys have above the groups.
@@ -463,6 +481,18 @@ fn item_order(items: impl Iterator<Item = Option<usize>>) -> Vec<usize> {
         items.enumerate().map(|(place, it)| (it.unwrap_or(usize::MAX), place)).collect();
     order.sort_unstable();
     order.into_iter().map(|it| it.1).collect()
+}
+
+/// Puts the keys of sets that are constants in the place of what orders or parts rows by one: a set without the key has NULL
+/// there.
+fn name_constants(keys: &[(Attr, Expr, Option<usize>)], upper: &mut Upper) {
+    let all = item_order(keys.iter().map(|it| it.2)).into_iter().map(|it| &keys[it]);
+    let constants: Vec<_> = all.filter(|it| super::constant(&it.1).is_some()).collect();
+    for expr in upper.orders_mut() {
+        if let Some((attr, _, _)) = constants.iter().find(|it| it.1 == *expr) {
+            *expr = Expr::column(*attr, expr.data_type);
+        }
+    }
 }
 
 /// The keys as what stands above the groups finds them: of keys that are alike the one of the first entry of the select

@@ -105,12 +105,13 @@ pub(super) fn check_ordering(data_type: DataType) -> SqlResult<()> {
     check_operator(data_type, "an ordering")
 }
 
-/// As [`check_ordering`], of GREATEST and LEAST, which compare what is held: for arrays of JSONB that is not its order.
+/// As [`check_ordering`], of GREATEST and LEAST, which compare what is held: for arrays of what has keys that is not their order.
 pub(super) fn check_extreme(data_type: DataType, name: &str) -> SqlResult<()> {
     check_operator(data_type, "a comparison")?;
     match data_type.element() {
-        Some(DataType::Jsonb) => {
-            Err(SqlError::unsupported(format!("{name} of arrays of JSONB is not supported")))
+        Some(of) if super::coercion::has_key(of) && !types::structs::is_nested(data_type) => {
+            let of = name_of(of);
+            Err(SqlError::unsupported(format!("{name} of arrays of {of} is not supported")))
         }
         _ if types::structs::is_nested(data_type) && super::coercion::has_key(data_type) => {
             let of = name_of(data_type);
@@ -210,6 +211,10 @@ impl<'a> Binder<'a> {
             return Err(no_operator(sign, a, b, whole));
         }
         let mut arguments = vec![left, right];
+        if function == Function::JsonGetText && a == DataType::Jsonb && b.is_integer() {
+            let item = self.invoke(Function::JsonGet, arguments, whole)?;
+            return self.invoke(Function::JsonScalarText, vec![item], whole);
+        }
         // Operators of paths have no variables, and an error of theirs is NULL.
         if matches!(function, Function::JsonPathExists | Function::JsonPathMatch) {
             arguments.push(Expr::literal(Value::Text("{}".into()), DataType::Jsonb));

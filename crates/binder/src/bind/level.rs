@@ -284,7 +284,8 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// The level that an aggregate of these arguments belongs to: the innermost whose columns or aggregates they use.
+    /// The level that an aggregate of these arguments belongs to: the innermost whose columns or aggregates they use. Parameters of
+    /// functions are values and have no level.
     ///
     /// Errors: 42803 where none may stand in the clause of that level, or one of them is of that level, too.
     pub(super) fn owner(&self, arguments: &[&Expr], node: &impl Spanned) -> SqlResult<usize> {
@@ -300,7 +301,8 @@ impl Binder<'_> {
             }
             rel = Some(&apply.left);
         }
-        let uses = |level: &Level| used.iter().any(|it| level.offers(it));
+        let uses =
+            |level: &Level| !level.frame.has_parameters() && used.iter().any(|it| level.offers(it));
         let innermost = self.levels.len() - 1;
         let owner = self.levels.iter().rposition(uses).unwrap_or(innermost);
         let level = &self.levels[owner];

@@ -223,11 +223,15 @@ pub(super) fn sorted(input: Rel, keys: Vec<SortKey>) -> SqlResult<Rel> {
     if keys.is_empty() {
         return Ok(input);
     }
-    keys.iter().try_for_each(|it| super::json::check_ordering(it.expr.data_type))?;
-    let unpadded = |it: SortKey| SortKey { expr: super::coercion::key_of(it.expr), ..it };
-    let keys = keys.into_iter().map(unpadded).collect();
-    let input = Box::new(input);
+    let (keys, input) = (compared(keys)?, Box::new(input));
     Ok(Rel::Sort { input, keys, offset: 0, limit: None, partition: Vec::new() })
+}
+
+/// The keys of an order by what their values are compared by. Errors: 42883 for a key that has none.
+pub(super) fn compared(keys: Vec<SortKey>) -> SqlResult<Vec<SortKey>> {
+    keys.iter().try_for_each(|it| super::json::check_ordering(it.expr.data_type))?;
+    let by = |it: SortKey| SortKey { expr: super::coercion::key_of(it.expr), ..it };
+    Ok(keys.into_iter().map(by).collect())
 }
 
 /// What the parser accepts and nobody here does.

@@ -1,4 +1,5 @@
-//! Subqueries that GROUP BY has, and the clauses above the groups repeat: they are one.
+//! Subqueries that GROUP BY has, and the clauses above the groups repeat, or the select list has, and ORDER BY and DISTINCT ON: they
+//! are one.
 //!
 //! Key decision: two subqueries are the same when what they are bound to is, but for the attributes that each makes.
 
@@ -34,29 +35,57 @@ impl Binder<'_> {
         pending: &mut Vec<(Rel, Apply)>,
         upper: &mut Upper,
     ) -> SqlResult<()> {
-        let mut known = Vec::with_capacity(below.len());
-        for (rel, kind) in below {
-            if let (Some(form), Some(attr)) = (self.form_of(rel, kind)?, kind.made()) {
-                known.push((form, attr));
-            }
-        }
-        let mut same: Vec<(Attr, Expr)> = Vec::new();
-        let mut left = Vec::with_capacity(pending.len());
-        for (mut rel, mut kind) in std::mem::take(pending) {
-            replace(&mut rel, &mut kind, &same);
-            let form = self.form_of(&rel, &kind)?;
-            let found = known.iter().find(|it| form.as_ref() == Some(&it.0)).map(|it| it.1);
-            match (found, kind.made()) {
-                (Some(there), Some(made)) => same.push((made, self.column_expr(there))),
-                _ => left.push((rel, kind)),
-            }
-        }
+        let (left, same) = self.others(below, std::mem::take(pending))?;
         *pending = left;
         upper.expressions_mut().for_each(|it| substitute(it, &same));
         if let Some(having) = &mut upper.having {
             substitute(having, &same);
         }
         Ok(())
+    }
+
+    /// Takes away the subqueries of an expression that are among those that the level had before, so many, and reads those instead.
+    pub(super) fn share_known(&mut self, known: usize, expr: &mut Expr) -> SqlResult<()> {
+        let mut below = std::mem::take(&mut self.level().pending);
+        let own = below.split_off(known.min(below.len()));
+        if !below.is_empty() && !own.is_empty() {
+            let (left, same) = self.others(&below, own)?;
+            below.extend(left);
+            substitute(expr, &same);
+            let level = self.level();
+            let windows = level.windows.iter_mut().flat_map(|it| it.1.expressions_mut());
+            windows.chain(&mut level.left_out).for_each(|it| substitute(it, &same));
+        } else {
+            below.extend(own);
+        }
+        self.level().pending = below;
+        Ok(())
+    }
+
+    /// The subqueries that are not among known ones, and what those are that are.
+    fn others(
+        &mut self,
+        known: &[(Rel, Apply)],
+        all: Vec<(Rel, Apply)>,
+    ) -> SqlResult<(Vec<(Rel, Apply)>, Vec<(Attr, Expr)>)> {
+        let mut forms = Vec::with_capacity(known.len());
+        for (rel, kind) in known {
+            if let (Some(form), Some(attr)) = (self.form_of(rel, kind)?, kind.made()) {
+                forms.push((form, attr));
+            }
+        }
+        let mut same: Vec<(Attr, Expr)> = Vec::new();
+        let mut left = Vec::with_capacity(all.len());
+        for (mut rel, mut kind) in all {
+            replace(&mut rel, &mut kind, &same);
+            let form = self.form_of(&rel, &kind)?;
+            let found = forms.iter().find(|it| form.as_ref() == Some(&it.0)).map(|it| it.1);
+            match (found, kind.made()) {
+                (Some(there), Some(made)) => same.push((made, self.column_expr(there))),
+                _ => left.push((rel, kind)),
+            }
+        }
+        Ok((left, same))
     }
 
     /// A subquery as bytes that are those of any other that is the same; none of one whose value may be another each time.

@@ -12,6 +12,8 @@ use types::{TableInfo, names};
 use plan::ColumnOrigin;
 use plan::relation::{Attr, AttrSet};
 
+use crate::sql_functions::PARAMETERS;
+
 /// What a FROM clause, or a part of it, offers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Frame {
@@ -366,6 +368,14 @@ impl Frame {
                 }
                 Columns::Made(columns) => columns.iter().any(|it| it.attr == attr),
             })
+    }
+
+    /// Whether its columns are the arguments of a call of a function that users wrote in SQL.
+    pub fn has_parameters(&self) -> bool {
+        self.relations.iter().any(|it| match &it.columns {
+            Columns::Made(columns) => columns.iter().any(|it| it.name == PARAMETERS),
+            Columns::Table(..) => false,
+        })
     }
 
     /// An attribute as an error names it.

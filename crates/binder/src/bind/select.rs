@@ -301,7 +301,9 @@ impl<'a> Binder<'a> {
             let key = entry.key(items[place].expr.clone(), self.order_defaults());
             return Ok(OrderKey::Place(place, key));
         }
-        let bound = self.declared(expr)?;
+        let known = self.level().pending.len();
+        let mut bound = self.declared(expr)?;
+        self.share_known(known, &mut bound)?;
         let bound = match bound.kind {
             // A parameter is a value, never a place; of a type that nothing tells it is text.
             plan::ExprKind::Parameter(_) if bound.data_type == DataType::Null => {
@@ -390,41 +392,37 @@ impl<'a> Binder<'a> {
         columns: Vec<OutputColumn>,
         select: &ast::Select,
     ) -> SqlResult<Answer> {
-        let mut made = Vec::new();
-        let mut partition = Vec::new();
+        let (mut made, mut named, mut by) = (Vec::new(), Vec::new(), Vec::new());
         for key in on {
             let expr = match key {
                 OrderKey::Place(place, _) => self.column_expr(columns[place].attr),
                 OrderKey::By(key) => key.expr,
             };
             super::json::check_equality(expr.data_type)?;
-            if super::coercion::has_key(expr.data_type) {
-                let what = match expr.data_type {
-                    DataType::Jsonb => "DISTINCT ON by JSONB",
-                    DataType::Bpchar => "DISTINCT ON by CHAR of no one length",
-                    it if it.range().is_some() => "DISTINCT ON by ranges of NUMERIC",
-                    _ => "DISTINCT ON by an INTERVAL",
-                };
-                return Err(SqlError::unsupported(format!("{what} is not supported")));
-            }
             let attr = self.name_expr(expr, &mut made);
-            if !partition.contains(&attr) {
-                partition.push(attr);
+            if !named.contains(&attr) {
+                named.push(attr);
             }
         }
         let first = |it: &SortKey| plan::relation::bare(&it.expr);
-        let leading = keys.iter().take(partition.len());
+        let leading = keys.iter().take(named.len());
         let made_of = |it: &SortKey| made.iter().find(|made| made.1 == it.expr).map(|it| it.0);
         let matches = leading
             .map(|it| first(it).or_else(|| made_of(it)))
-            .all(|it| it.is_some_and(|it| partition.contains(&it)));
+            .all(|it| it.is_some_and(|it| named.contains(&it)));
         if !matches {
             let message = "SELECT DISTINCT ON expressions must match initial ORDER BY expressions";
             let error = SqlError::new(SqlState::INVALID_COLUMN_REFERENCE, message);
             return Err(select.projection.first().map_or(error.clone(), |it| at(error, it)));
         }
-        let input = Box::new(mapped(rel, made));
-        let first = Rel::Sort { input, keys: keys.clone(), offset: 0, limit: Some(1), partition };
+        let mut partition = Vec::with_capacity(named.len());
+        for attr in named {
+            let key = super::coercion::key_of(self.column_expr(attr));
+            partition.push(self.name_expr(key, &mut by));
+        }
+        let input = Box::new(mapped(mapped(rel, made), by));
+        let order = super::query::compared(keys.clone())?;
+        let first = Rel::Sort { input, keys: order, offset: 0, limit: Some(1), partition };
         Ok(Answer { rel: sorted(first, keys)?, columns })
     }
 

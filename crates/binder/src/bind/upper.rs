@@ -57,12 +57,15 @@ impl Upper {
         Self { items: vec![Item::computed(name, expr)], ..Self::default() }
     }
 
+    /// All that rows are ordered by, or parted by windows.
+    pub fn orders_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        let windows = self.windows.iter_mut().flat_map(|it| it.1.orders_mut());
+        windows.chain(self.order.iter_mut().chain(&mut self.distinct_on).map(OrderKey::expr_mut))
+    }
+
     /// All that stands above the groups and is no condition on them.
     pub fn expressions_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
-        let orders = self.order.iter_mut().chain(&mut self.distinct_on);
-        let orders = orders.map(|it| match it {
-            OrderKey::By(key) | OrderKey::Place(_, key) => &mut key.expr,
-        });
+        let orders = self.order.iter_mut().chain(&mut self.distinct_on).map(OrderKey::expr_mut);
         let windows = self.windows.iter_mut().flat_map(|it| it.1.expressions_mut());
         let items = self.items.iter_mut().map(|it| &mut it.expr);
         items.chain(windows).chain(&mut self.qualify).chain(orders)
@@ -76,4 +79,11 @@ pub(super) enum OrderKey {
     Place(usize, SortKey),
     /// Anything else.
     By(SortKey),
+}
+
+impl OrderKey {
+    fn expr_mut(&mut self) -> &mut Expr {
+        let (Self::Place(_, key) | Self::By(key)) = self;
+        &mut key.expr
+    }
 }

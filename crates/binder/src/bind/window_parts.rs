@@ -12,6 +12,11 @@ pub(super) struct BoundWindow {
 }
 
 impl BoundWindow {
+    /// What parts its rows and orders them.
+    pub fn orders_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        self.partition.iter_mut().chain(self.order.iter_mut().map(|it| &mut it.expr))
+    }
+
     /// All its expressions.
     pub fn expressions_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
         let order = self.order.iter_mut().map(|it| &mut it.expr);

@@ -135,7 +135,10 @@ impl<'a> Binder<'a> {
         let WithQuery { cte, levels, .. } = self.with[place];
         let later = self.with.split_off(place);
         let inner = self.levels.split_off(levels);
+        // It stands where a level of the recursive query may have stood, and is none of its.
+        let self_reference = self.self_reference.take();
         let bound = self.query(&cte.query);
+        self.self_reference = self_reference;
         self.levels.extend(inner);
         self.with.extend(later);
         let mut answer = bound?;

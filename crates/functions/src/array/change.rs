@@ -59,12 +59,16 @@ fn put_slice(
     }
 }
 
-/// Items that are a value removed or replaced.
+/// Items that are a value removed or replaced; what they are compared by may come last, of the array and of the value.
 pub(super) fn replaced(call: &Call<'_>) -> SqlResult<ArrayRef> {
-    let (arrays, wanted) = (call.texts(0)?, Source::new(call, 1)?);
-    let other = match call.function {
-        Function::ArrayReplace => Some(Source::new(call, 2)?),
-        _ => None,
+    let arrays = call.texts(0)?;
+    let (other, given) = match call.function {
+        Function::ArrayReplace => (Some(Source::new(call, 2)?), 3),
+        _ => (None, 2),
+    };
+    let (compared, wanted) = match call.count() > given {
+        true => (call.texts(given)?, Source::new(call, given + 1)?),
+        false => (arrays, Source::new(call, 1)?),
     };
     let mut item = String::new();
     build::each(call, |row, out| {
@@ -79,18 +83,19 @@ pub(super) fn replaced(call: &Call<'_>) -> SqlResult<ArrayRef> {
             let message = "removing elements from multidimensional arrays is not supported";
             return Err(error("0A000", message));
         }
-        if !array.items.contains(&&*item) {
+        let keys = Array::read(compared.value(row)).items;
+        if !keys.contains(&&*item) {
             out.push_str(held);
             return Ok(true);
         }
         let Some(other) = &other else {
             let (items, lower) = array.list(|| call.broken("several dimensions"))?;
-            let kept = items.iter().filter(|it| **it != item);
-            let length = kept.map(|it| out.push_str(it)).count() as i32;
+            let kept = items.iter().zip(&keys).filter(|it| *it.1 != item);
+            let length = kept.map(|it| out.push_str(it.0)).count() as i32;
             return array::close(out, 0, &[Dimension { length, lower }]).map(|()| true);
         };
-        for it in &array.items {
-            if *it == item { other.push(row, out) } else { out.push_str(it) }
+        for (it, key) in array.items.iter().zip(&keys) {
+            if *key == item { other.push(row, out) } else { out.push_str(it) }
         }
         array::close(out, 0, &array.dimensions).map(|()| true)
     })

@@ -3,7 +3,7 @@
 use arrow_array::{ArrayRef, StringArray};
 use plan::Function;
 use types::json::{self, Kind};
-use types::{SqlResult, array};
+use types::{DataType, SqlResult, array};
 
 use super::rows::{each_text, invalid};
 use crate::call::{Call, Integers};
@@ -54,7 +54,15 @@ pub(super) fn get(call: &Call<'_>) -> SqlResult<ArrayRef> {
         });
     }
     let places: Integers<'_> = call.integers(1)?;
-    each_text(call, |row, out| put_found(element(values.value(row), places.at(row)), as_text, out))
+    let has_scalars = call.result == DataType::Jsonb;
+    each_text(call, |row, out| {
+        let (of, place) = (values.value(row), places.at(row));
+        // In PostgreSQL a JSONB that is no object and no array is the one element of itself.
+        let is_own = has_scalars
+            && matches!(place, 0 | -1)
+            && !matches!(json::kind(of), Kind::Object | Kind::Array);
+        put_found(if is_own { Some(of) } else { element(of, place) }, as_text, out)
+    })
 }
 
 /// The texts of an array as it is held; `None` for an item that is NULL.

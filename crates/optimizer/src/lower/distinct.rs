@@ -2,7 +2,6 @@
 //! repeated values while it merges what the workers found, all of them in parallel, and needs no sets within groups.
 
 use plan::{Aggregate, AggregateFunction, Expr, ExprKind, Function, Sink};
-use types::DataType;
 
 /// The two groupings of one with DISTINCT; the second reads the rows of the first. `None` when there is nothing to gain:
 /// no DISTINCT, several columns with it, or another aggregate that cannot be put together from parts.
@@ -43,7 +42,7 @@ pub(super) fn two_levels(
 /// Whether values are equal where they are held alike alone: of numbers of any scale those without zeros at their end.
 fn is_told_apart(value: &Expr) -> bool {
     let is_key = matches!(value.kind, ExprKind::Call { function: Function::TrimScale, .. });
-    value.data_type != DataType::Numeric || is_key
+    !value.data_type.has_key() || is_key
 }
 
 /// Whether an aggregate looks at its first argument alone, in any order.

@@ -12,6 +12,7 @@ mod composites;
 mod copy;
 mod flight;
 mod http;
+mod moments;
 mod origins;
 mod protocol;
 mod psql;

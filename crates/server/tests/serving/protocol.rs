@@ -106,7 +106,9 @@ fn portals_stop_where_the_client_asks() {
     // A statement that is prepared by SQL has a name here, too.
     raw.kinds(&query("PREPARE q AS SELECT 7"));
     assert_eq!(raw.kinds(&[bind("", "q"), execute("", 0), sync()].concat()), "2DCZ");
-    raw.kinds(&query("DEALLOCATE ALL"));
+    // pgjdbc forgets what it has prepared when it hears these words.
+    raw.send(&query("DEALLOCATE ALL"));
+    assert_eq!(raw.until_ready()[0], Message(b'C', b"DEALLOCATE ALL\0".to_vec()));
     assert_eq!(raw.state(&[bind("", "s"), sync()].concat()), "26000");
 }
 
@@ -169,13 +171,22 @@ fn errors_tell_programs_what_they_are_about() {
     raw.kinds(&query("CREATE TABLE u (a INTEGER)"));
     let described = [parse("u", "SELECT * FROM u"), frame(b'D', b"Su\0"), sync()].concat();
     assert_eq!(raw.kinds(&described), "1tTZ");
-    raw.kinds(&query("ALTER TABLE u ADD b INTEGER"));
-    raw.send(&[bind("", "u"), sync()].concat());
-    let error = raw.until_ready().remove(0);
-    assert_eq!(
-        (error.field(b'C'), error.field(b'R')),
-        ("0A000".into(), "RevalidateCachedQuery".into())
-    );
+    // It need not have asked for the columns, and is not told of formats that are too few.
+    raw.kinds(&[parse("v", "SELECT * FROM u"), sync()].concat());
+    raw.kinds(&query("ALTER TABLE u ADD b INTEGER, ADD c INTEGER"));
+    let with_formats = frame(b'B', b"\0v\0\0\0\0\0\0\x02\0\0\0\0");
+    for bound in [bind("", "u"), bind("", "v"), with_formats] {
+        raw.send(&[bound, sync()].concat());
+        let error = raw.until_ready().remove(0);
+        assert_eq!(
+            (error.field(b'C'), error.field(b'R')),
+            ("0A000".into(), "RevalidateCachedQuery".into())
+        );
+    }
+    // What is prepared anew has the columns that there are.
+    let again = [parse("", "SELECT * FROM u"), bind("", ""), sync()].concat();
+    assert_eq!(raw.kinds(&again), "12Z");
+    assert_eq!(raw.kinds(&again), "12Z");
 }
 
 #[test]

@@ -28,44 +28,71 @@ impl Part {
 /// # Errors
 /// 22P02 for what is none, and those of `read`.
 pub fn parse(text: &str, of: StructType, read: &mut Read<'_>) -> SqlResult<String> {
+    if of.is_record() {
+        return parse_row(text, of, read);
+    }
     let wrong = || malformed(text, DataType::Struct(of));
     let mut reader = Reader { rest: text };
     let mut values: Vec<Option<Value>> = vec![None; of.fields().len()];
     reader.skip_spaces();
     let by_place = reader.take('(');
-    if !by_place && (of.is_record() || !reader.take('{')) {
+    if !by_place && !reader.take('{') {
         return Err(wrong());
     }
     let (end, mut number) = (if by_place { ')' } else { '}' }, 0);
     let mut more = !reader.closes(end);
     while more {
         let (place, part) = match by_place {
-            true => (Some(number), reader.part(&[',', ')'], of.is_record()).ok_or_else(wrong)?),
+            true => (Some(number), reader.part(&[',', ')']).ok_or_else(wrong)?),
             false => {
-                let name = reader.part(&[':'], false).ok_or_else(wrong)?;
+                let name = reader.part(&[':']).ok_or_else(wrong)?;
                 reader.take(':');
-                (of.find(&name.text), reader.part(&[',', '}'], false).ok_or_else(wrong)?)
+                (of.find(&name.text), reader.part(&[',', '}']).ok_or_else(wrong)?)
             }
         };
         number += 1;
         let place = place.filter(|it| values.get(*it).is_some_and(Option::is_none));
         let place = place.ok_or_else(wrong)?;
-        // In a row, as PostgreSQL writes it, nothing at all is NULL.
-        let is_null = part.is_null() && of.name().is_empty()
-            || of.is_record() && !part.quoted && part.text.is_empty();
-        values[place] = Some(match is_null {
-            true => Value::Null,
-            false => read(&part.text, of.fields()[place].data_type)?,
-        });
+        values[place] = Some(value(&part, of.fields()[place].data_type, read)?);
         more = !reader.closes(end);
         if more && !reader.take(',') {
             return Err(wrong());
         }
     }
-    if !reader.is_at_end() || of.is_record() && number != values.len() {
+    if !reader.is_at_end() {
         return Err(wrong());
     }
     Ok(held(values.into_iter().map(|it| it.unwrap_or(Value::Null))))
+}
+
+/// A text as a row, as PostgreSQL writes it: a field for each column between commas, of which nothing at all is NULL.
+fn parse_row(text: &str, of: StructType, read: &mut Read<'_>) -> SqlResult<String> {
+    let wrong = |detail: &str| malformed(text, DataType::Struct(of)).with_detail(detail);
+    let mut reader = Reader { rest: text };
+    let mut values = Vec::with_capacity(of.fields().len());
+    reader.skip_spaces();
+    if !reader.take('(') {
+        return Err(wrong("Missing left parenthesis."));
+    }
+    for (number, column) in of.fields().iter().enumerate() {
+        if number > 0 && !reader.take(',') {
+            return Err(wrong("Too few columns."));
+        }
+        values.push(match reader.rest.starts_with([',', ')']) {
+            true => Value::Null,
+            false => {
+                let field = reader.field().ok_or_else(|| wrong("Unexpected end of input."))?;
+                read(&field, column.data_type)?
+            }
+        });
+    }
+    if !reader.take(')') {
+        return Err(wrong("Too many columns."));
+    }
+    if !reader.is_at_end() {
+        return Err(wrong("Junk after right parenthesis."));
+    }
+    Ok(held(values))
 }
 
 /// A text in brackets as an array of one dimension.
@@ -82,7 +109,7 @@ pub fn parse_list(text: &str, element: DataType, read: &mut Read<'_>) -> SqlResu
     }
     let mut more = !reader.closes(']');
     while more {
-        let part = reader.part(&[',', ']'], false).ok_or_else(wrong)?;
+        let part = reader.part(&[',', ']']).ok_or_else(wrong)?;
         push_value(&mut out, &value(&part, element, read)?);
         count += 1;
         more = !reader.closes(']');
@@ -113,7 +140,7 @@ pub fn parse_map(text: &str, of: StructType, read: &mut Read<'_>) -> SqlResult<S
     while more {
         let mut pair = Vec::with_capacity(2);
         for (ends, field) in [&['='][..], &[',', '}']].into_iter().zip(of.fields()) {
-            let part = reader.part(ends, false).ok_or_else(wrong)?;
+            let part = reader.part(ends).ok_or_else(wrong)?;
             reader.take('=');
             pair.push(value(&part, field.data_type, read)?);
         }
@@ -174,17 +201,34 @@ impl Reader<'_> {
         self.rest.is_empty()
     }
 
-    /// The part up to one of the characters that end it, outside of quotes and brackets. In a row, two quotes within quotes are
-    /// one, and blanks outside of quotes are part of it.
-    fn part(&mut self, ends: &[char], of_row: bool) -> Option<Part> {
-        if !of_row {
-            self.skip_spaces();
+    /// A field of a row, up to the comma or bracket behind it: with its blanks, without its quotes, which may stand anywhere and
+    /// of which two within quotes are one, and with what stands behind a backslash as it is.
+    fn field(&mut self) -> Option<String> {
+        let (mut text, mut is_quoted) = (String::new(), false);
+        let mut all = self.rest.char_indices().peekable();
+        while let Some((at, it)) = all.next() {
+            match it {
+                ',' | ')' if !is_quoted => {
+                    self.rest = &self.rest[at..];
+                    return Some(text);
+                }
+                '\\' => text.push(all.next()?.1),
+                '"' if is_quoted && all.next_if(|next| next.1 == '"').is_some() => text.push('"'),
+                '"' => is_quoted = !is_quoted,
+                _ => text.push(it),
+            }
         }
-        let quote = self.rest.chars().next().filter(|it| *it == '"' || *it == '\'' && !of_row);
+        None
+    }
+
+    /// The part up to one of the characters that end it, outside of quotes and brackets.
+    fn part(&mut self, ends: &[char]) -> Option<Part> {
+        self.skip_spaces();
+        let quote = self.rest.chars().next().filter(|it| matches!(it, '"' | '\''));
         if let Some(quote) = quote {
             let before = self.rest;
             self.take(quote);
-            if let Some(text) = self.quoted(quote, of_row) {
+            if let Some(text) = self.quoted(quote) {
                 self.skip_spaces();
                 if self.rest.starts_with(ends) {
                     return Some(Part { text, quoted: true });
@@ -202,8 +246,7 @@ impl Reader<'_> {
                 _ if depth == 0 && ends.contains(&it) => {
                     let (text, rest) = self.rest.split_at(at);
                     self.rest = rest;
-                    let text = if of_row { text } else { text.trim_ascii_end() };
-                    return Some(Part { text: text.to_owned(), quoted: false });
+                    return Some(Part { text: text.trim_ascii_end().to_owned(), quoted: false });
                 }
                 '"' | '\'' if depth > 0 => within = Some(it),
                 '{' | '[' | '(' => depth += 1,
@@ -215,19 +258,14 @@ impl Reader<'_> {
     }
 
     /// The text up to the quote that ends it.
-    fn quoted(&mut self, quote: char, doubled: bool) -> Option<String> {
+    fn quoted(&mut self, quote: char) -> Option<String> {
         let mut text = String::new();
         let mut all = self.rest.char_indices();
         while let Some((at, it)) = all.next() {
             match it {
                 '\\' => text.push(all.next()?.1),
                 _ if it == quote => {
-                    let rest = &self.rest[at + it.len_utf8()..];
-                    if doubled && rest.starts_with(quote) {
-                        text.push(all.next()?.1);
-                        continue;
-                    }
-                    self.rest = rest;
+                    self.rest = &self.rest[at + it.len_utf8()..];
                     return Some(text);
                 }
                 _ => text.push(it),

@@ -2,7 +2,7 @@
 
 use plan::{AggregateFunction, Expr, ExprKind, Function};
 use stdx::sync::Arc;
-use types::{DataType, SqlResult, structs};
+use types::{DataType, Element, SqlResult, structs};
 
 use super::interface::has_states;
 use super::rows::StateRows;
@@ -27,12 +27,26 @@ pub(crate) struct StateSpec {
     pub(super) result: ColumnShape,
 }
 
-/// What a value is compared by: of a number of any scale the zeros at its end do not count, of an interval its span.
+/// What a value is compared by: of a number of any scale the zeros at its end do not count, of an interval its span, of JSONB its
+/// order, of CHAR the blanks at its end do not.
 fn compared(column: Expr) -> Expr {
+    let span = DataType::Decimal { precision: 21, scale: 0 };
     let (function, data_type) = match column.data_type {
         of @ DataType::Numeric => (Function::TrimScale, of),
-        DataType::Interval => {
-            (Function::IntervalKey, DataType::Decimal { precision: 21, scale: 0 })
+        DataType::Interval => (Function::IntervalKey, span),
+        DataType::Jsonb => (Function::JsonKey, DataType::Text),
+        DataType::Bpchar => {
+            let kind = ExprKind::Cast(Box::new(column));
+            return Expr { kind, data_type: DataType::Char(u32::MAX) };
+        }
+        DataType::Array(Element::Interval) => match span.array() {
+            Some(spans) => (Function::ArrayIntervalKeys, spans),
+            None => return column,
+        },
+        DataType::Array(Element::Jsonb) => (Function::JsonKey, DataType::Array(Element::Text)),
+        DataType::Array(Element::Numeric) => (Function::NestedKey, DataType::Array(Element::Text)),
+        it if structs::is_nested(it) && it.has_key() => {
+            (Function::NestedKey, structs::key_type(it))
         }
         // Within JSON, ranges, structs and arrays zeros at the end do not count either.
         of if of.has_key() && of != DataType::Bpchar => {
