@@ -16,7 +16,7 @@ use sqlparser::ast::{
 use sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
-use sqlparser::tokenizer::Token;
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use crate::precedence;
 use crate::walk::{self, Looker};
@@ -45,13 +45,22 @@ pub(crate) struct Postgres {
     left: Cell<usize>,
     /// Copies that are left.
     copies: Cell<usize>,
+    /// See [`Self::with_joins_of`].
+    nests_joins: bool,
 }
 
 impl Postgres {
     /// For a text of so many tokens, or of so many letters at least.
     pub(crate) fn of(size: usize) -> Self {
         let tries = TRIES_OF_TEXT.saturating_add(size.saturating_mul(TRIES_OF_TOKEN));
-        Self { left: Cell::new(tries), copies: Cell::new(COPIES_OF_TEXT) }
+        Self { left: Cell::new(tries), copies: Cell::new(COPIES_OF_TEXT), nests_joins: false }
+    }
+
+    /// Has the condition of a join stand behind those of joins within its right side: `a JOIN b LEFT JOIN c ON .. ON ..`. The parser
+    /// takes what follows NATURAL JOIN for such a join, too, which it is not: statements with that word have no such joins.
+    pub(crate) fn with_joins_of(self, tokens: &[TokenWithSpan]) -> Self {
+        let is_natural = |it: &TokenWithSpan| crate::steering::is_word(&it.token, "natural");
+        Self { nests_joins: !tokens.iter().any(is_natural), ..self }
     }
 
     /// Counts a copy of an operand; whether so much may be copied.
@@ -178,6 +187,10 @@ impl Dialect for Postgres {
     /// `f(a := 1)`, as PostgreSQL and DuckDB have it.
     fn supports_named_fn_args_with_assignment_operator(&self) -> bool {
         true
+    }
+
+    fn supports_left_associative_joins_without_parens(&self) -> bool {
+        !self.nests_joins
     }
 
     /// GROUPING SETS and the like are read as expressions, so that they may stand in one another.

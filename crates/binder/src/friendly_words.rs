@@ -14,7 +14,10 @@ pub(crate) fn known_words(tokens: &mut Vec<TokenWithSpan>) {
     let mut gone = Vec::new();
     while at < tokens.len() {
         match &tokens[at].token {
-            Token::Comma if closes(tokens.get(at + 1)) => gone.push(at),
+            // What is done to a table is no list.
+            Token::Comma if closes(tokens.get(at + 1)) && !ends_actions(tokens, at) => {
+                gone.push(at);
+            }
             // Of whole numbers it is what one sign means.
             Token::Div if is(tokens.get(at + 1), &Token::Div) => {
                 gone.push(at);
@@ -78,6 +81,11 @@ fn is_word(token: Option<&TokenWithSpan>, wanted: Keyword) -> bool {
 
 fn keyword(value: &str, keyword: Keyword) -> Token {
     Token::Word(Word { value: value.to_owned(), quote_style: None, keyword })
+}
+
+/// Whether a comma stands behind the last action of an ALTER.
+fn ends_actions(tokens: &[TokenWithSpan], at: usize) -> bool {
+    at + 1 == tokens.len() && is_word(tokens.first(), Keyword::ALTER)
 }
 
 /// Whether a list ends here, so that a comma before it parts nothing.

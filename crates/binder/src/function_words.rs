@@ -6,12 +6,14 @@ use sqlparser::ast::DataType;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{
-    MacroDefinition, MacroForm, MacroParameter, SqlError, SqlFunction, SqlResult, SqlState, names,
+    FunctionWord, MacroDefinition, MacroForm, MacroParameter, Parallel, SaidOfFunction, SqlError,
+    SqlFunction, SqlResult, SqlState, Volatility, names,
 };
 
 use crate::cursor::Cursor;
 use crate::definition_words::{Reading, expression, skip};
 use crate::dialect::Postgres;
+use crate::overloads::is_polymorphic;
 use crate::statement::Statement;
 use crate::steering::is_word;
 use crate::syntax::unsupported;
@@ -29,7 +31,7 @@ struct Head {
     is_record: bool,
     /// Whether it gives one row at most although it is called as a table.
     is_single: bool,
-    is_strict: bool,
+    words: Vec<FunctionWord>,
     language: Option<String>,
     /// What stands behind AS.
     text: Option<String>,
@@ -96,11 +98,34 @@ pub(crate) fn created(
         return wrong("function result type must be specified");
     }
     let body = if head.is_single { of_one_row(&body, head.returns.len()) } else { body };
-    let Head { parameters, types, returns, is_table, is_strict, .. } = head;
-    let function = Some(SqlFunction { types, returns, is_strict });
-    let forms = vec![MacroForm { parameters, body, function }];
+    is_told_by_arguments(&head)?;
+    let Head { parameters, types, returns, is_table, words, .. } = head;
+    let mut function =
+        SqlFunction { types, returns, is_strict: false, said: SaidOfFunction::default() };
+    words.into_iter().for_each(|it| function.say(it));
+    let forms = vec![MacroForm { parameters, body, function: Some(function) }];
     let definition = MacroDefinition { name, is_table, forms };
     Ok(Statement::CreateMacro { definition, or_replace, if_not_exists: false })
+}
+
+/// That arguments tell the polymorphic types of what a function gives.
+fn is_told_by_arguments(head: &Head) -> SqlResult<()> {
+    let is_told = |it: &String| {
+        let is_loose = |it: &String| it.to_lowercase().starts_with("anycompatible");
+        head.types.iter().any(|of| is_polymorphic(of) && is_loose(of) == is_loose(it))
+    };
+    match head.returns.iter().find(|it| is_polymorphic(&it.1) && !is_told(&it.1)) {
+        None => Ok(()),
+        Some((_, it)) => {
+            let (it, message) = (it.to_lowercase(), "cannot determine result data type");
+            let family = match it.starts_with("anycompatible") {
+                true => "anycompatible, anycompatiblearray or anycompatiblenonarray",
+                false => "anyelement, anyarray, anynonarray or anyenum",
+            };
+            let hint = format!("a result of type {it} needs a parameter of type {family}");
+            Err(SqlError::new(SqlState("42P13"), message).with_hint(hint))
+        }
+    }
 }
 
 /// A query of the first row of another one of so many columns, or of NULLs where it has none; of 0 columns, of however many.
@@ -316,38 +341,49 @@ fn option(
         head.text = Some(text.to_owned());
     } else if cursor.sees(&["BEGIN"]) {
         return Err(unsupported("a function with a body of several statements"));
-    } else if let Some(is_strict) = kind(cursor)? {
-        head.is_strict = is_strict;
+    } else {
+        head.words.extend(kind(cursor)?);
     }
     Ok(())
 }
 
-/// A word about how a function is called: whether it is STRICT, or nothing that means something here.
-pub(crate) fn kind(cursor: &mut Cursor<'_>) -> SqlResult<Option<bool>> {
-    if cursor.take_all(&["RETURNS", "NULL", "ON", "NULL", "INPUT"]) || cursor.take("STRICT") {
-        return Ok(Some(true));
-    }
-    if cursor.take_all(&["CALLED", "ON", "NULL", "INPUT"]) {
-        return Ok(Some(false));
-    }
-    if cursor.take("PARALLEL") || cursor.take("COST") || cursor.take("ROWS") {
+/// A word about how a function is called, or one that means nothing here.
+pub(crate) fn kind(cursor: &mut Cursor<'_>) -> SqlResult<Option<FunctionWord>> {
+    if cursor.take("COST") || cursor.take("ROWS") {
         cursor.advance();
         return Ok(None);
+    }
+    if cursor.take("PARALLEL") {
+        let said = cursor.name("SAFE, RESTRICTED or UNSAFE")?;
+        let known = [
+            ("safe", Parallel::Safe),
+            ("restricted", Parallel::Restricted),
+            ("unsafe", Parallel::Unsafe),
+        ];
+        let found = known.iter().find(|it| it.0 == said);
+        let message = "parameter \"parallel\" must be SAFE, RESTRICTED, or UNSAFE";
+        let found = found.ok_or_else(|| SqlError::new(SqlState::SYNTAX, message))?;
+        return Ok(Some(FunctionWord::Parallel(found.1)));
     }
     if cursor.take_all(&["SECURITY", "DEFINER"]) {
         return Err(unsupported("a function with the rights of its owner"));
     }
-    let plain: [&[&str]; 6] = [
-        &["IMMUTABLE"],
-        &["STABLE"],
-        &["VOLATILE"],
-        &["NOT", "LEAKPROOF"],
-        &["LEAKPROOF"],
-        &["SECURITY", "INVOKER"],
+    if cursor.take_all(&["SECURITY", "INVOKER"]) {
+        return Ok(None);
+    }
+    let plain: [(&[&str], FunctionWord); 8] = [
+        (&["RETURNS", "NULL", "ON", "NULL", "INPUT"], FunctionWord::Strict(true)),
+        (&["STRICT"], FunctionWord::Strict(true)),
+        (&["CALLED", "ON", "NULL", "INPUT"], FunctionWord::Strict(false)),
+        (&["IMMUTABLE"], FunctionWord::Volatility(Volatility::Immutable)),
+        (&["STABLE"], FunctionWord::Volatility(Volatility::Stable)),
+        (&["VOLATILE"], FunctionWord::Volatility(Volatility::Volatile)),
+        (&["NOT", "LEAKPROOF"], FunctionWord::Leakproof(false)),
+        (&["LEAKPROOF"], FunctionWord::Leakproof(true)),
     ];
-    match plain.iter().any(|it| cursor.take_all(it)) {
-        true => Ok(None),
-        false => {
+    match plain.iter().find(|it| cursor.take_all(it.0)) {
+        Some(found) => Ok(Some(found.1)),
+        None => {
             let message = "syntax error: this is nothing that a function says";
             Err(SqlError::new(SqlState::SYNTAX, message))
         }

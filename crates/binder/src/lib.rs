@@ -77,6 +77,7 @@ mod normalized;
 mod notify_words;
 mod numa;
 mod numerals;
+mod overloads;
 mod overriding;
 mod own_names;
 pub mod parameters;
@@ -147,6 +148,7 @@ pub use like_words::{Including, LikeClause};
 pub use macro_statement::{FunctionChange, SaidMacro};
 pub use macros::with_macros_expanded;
 pub use normalized::{READ_MAX, normalized};
+pub use overloads::is_polymorphic;
 pub use parsed_query::{ParsedQuery, Step};
 pub use role_statement::{
     MembershipOptions, NamedRole, Owned, RightsOn, RoleOptions, RoleStatement,

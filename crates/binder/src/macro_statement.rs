@@ -1,5 +1,7 @@
 //! Macros and functions as statements name and change them.
 
+use types::FunctionWord;
+
 use crate::role_statement::NamedRole;
 
 /// The macro or function that a statement means.
@@ -24,6 +26,6 @@ pub enum FunctionChange {
     Schema(String),
     /// OWNER TO: the role has to be there, and that is all, as functions have no owner.
     Owner(NamedRole),
-    /// STRICT and CALLED ON NULL INPUT.
-    Strict(bool),
+    /// STRICT, IMMUTABLE and their kin.
+    Says(FunctionWord),
 }

@@ -117,7 +117,7 @@ fn altered(cursor: &mut Cursor<'_>, tokens: &[TokenWithSpan]) -> SqlResult<State
     } else {
         while !cursor.is_at_end() {
             let kind = function_words::kind(cursor)?;
-            changes.extend(kind.map(FunctionChange::Strict));
+            changes.extend(kind.map(FunctionChange::Says));
             cursor.take("RESTRICT");
         }
     }

@@ -3,6 +3,7 @@
 //! Key decision: on the parsed query, with arguments in the places of parameters, so that a macro is no function: it may hold subqueries,
 //! aggregates and windows, and its arguments may be computed several times.
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
@@ -16,6 +17,7 @@ use types::{
 
 use crate::fragments::read;
 use crate::levels;
+use crate::overloads::{self, Candidate};
 use crate::sql_functions;
 use crate::syntax::{ident, unsupported};
 use crate::walk::{self, Editor, Looker};
@@ -39,7 +41,9 @@ pub(crate) fn expanded(
         return Ok(None);
     }
     let mut tree = Box::new(query.clone());
-    let mut expanding = Expanding { catalog, depth: 0, levels: 0, found: false };
+    let calls = Cell::new(0);
+    let (calls, is_kept) = (&calls, false);
+    let mut expanding = Expanding { catalog, depth: 0, levels: 0, found: false, calls, is_kept };
     match walk::edit(&mut tree, &mut expanding) {
         ControlFlow::Continue(()) => Ok(expanding.found.then_some(tree)),
         ControlFlow::Break(error) => Err(error),
@@ -52,7 +56,9 @@ pub(crate) fn expanded(
 /// Those of reading it, and of calls in queries.
 pub fn with_macros_expanded(expression: &str, catalog: &dyn CatalogView) -> SqlResult<String> {
     let mut tree = crate::parse::expression(expression)?;
-    let mut expanding = Expanding { catalog, depth: 0, levels: 0, found: false };
+    let calls = Cell::new(0);
+    let (calls, is_kept) = (&calls, true);
+    let mut expanding = Expanding { catalog, depth: 0, levels: 0, found: false, calls, is_kept };
     match walk::edit(&mut tree, &mut expanding) {
         ControlFlow::Continue(()) if expanding.found => Ok(crate::written::written(&tree)),
         ControlFlow::Continue(()) => Ok(expression.to_owned()),
@@ -66,6 +72,10 @@ struct Expanding<'a> {
     /// Levels of the bodies that this one stands in.
     levels: usize,
     found: bool,
+    /// How many calls there are whose functions binding chooses.
+    calls: &'a Cell<usize>,
+    /// Whether the text is kept and not bound.
+    is_kept: bool,
 }
 
 impl Editor for Expanding<'_> {
@@ -178,15 +188,50 @@ impl Expanding<'_> {
                 "a call of a macro or of a function in SQL with anything but arguments",
             ));
         }
-        let Some(Chosen { of, form, values }) = chosen(&all, &list.args)? else { return Ok(None) };
+        let fitting = fitting(&all, &list.args)?;
+        match self.is_told_by_names(&fitting)? {
+            true => fitting.into_iter().next().map(|it| self.value(it)).transpose(),
+            false => {
+                let candidates = fitting.into_iter().map(|it| {
+                    let it = it.of_call_number(self.next_call());
+                    Ok(Candidate { types: it.types(), body: self.value(it)? })
+                });
+                let candidates = candidates.collect::<SqlResult<_>>()?;
+                let given = values_said(&list.args);
+                let call = overloads::call(&call.name.to_string(), candidates, given);
+                Ok(Some(Expr::Function(call)))
+            }
+        }
+    }
+
+    /// Whether the number and the names of the arguments alone tell what a call means.
+    ///
+    /// # Errors
+    /// 0A000 where nobody will look at their types.
+    fn is_told_by_names(&self, fitting: &[Chosen]) -> SqlResult<bool> {
+        let is_told = matches!(fitting, [] | [_]) && !fitting.iter().any(Chosen::is_polymorphic);
+        match is_told || !self.is_kept {
+            true => Ok(is_told),
+            false => Err(unsupported(
+                "a call of a function of which several take as many arguments, or of polymorphic types, in what a table or a domain keeps",
+            )),
+        }
+    }
+
+    fn next_call(&self) -> usize {
+        self.calls.set(self.calls.get() + 1);
+        self.calls.get()
+    }
+
+    /// What a call in an expression stands for.
+    fn value(&self, Chosen { of, form, values, .. }: Chosen) -> SqlResult<Expr> {
         if let Some(function) = &form.function {
-            let body = self.within(crate::parse::query(&form.body)?, form)?;
-            return sql_functions::value(&of.bare_name(), (form, function), (body, values))
-                .map(Some);
+            let body = self.within(crate::parse::query(&form.body)?, &form)?;
+            return sql_functions::value(&of.bare_name(), (&form, function), (body, values));
         }
         let body = crate::parse::expression(&form.body)?;
-        let body = self.filled(body, form, values)?;
-        Ok(Some(Expr::Nested(Box::new(body))))
+        let body = self.filled(body, &form, values)?;
+        Ok(Expr::Nested(Box::new(body)))
     }
 
     /// A call of a function of an extension that names its schema, without it: the function is built in.
@@ -218,43 +263,80 @@ impl Expanding<'_> {
         // A function of a value is a table of one row.
         let mut all = self.meant(name)?;
         all.retain(|it| it.is_table || it.is_function());
-        let Some(Chosen { of, form, values }) = chosen(&all, arguments)? else { return Ok(None) };
-        let (lateral, bare) = (!values.is_empty(), of.bare_name());
-        let query = crate::parse::query(&form.body)?;
-        let mut alias = alias.clone();
-        let subquery = match &form.function {
-            Some(function) if of.is_table => {
-                let made = (self.within(query, form)?, values);
-                let told = told_columns(function, &mut alias)?;
-                let function = told.as_ref().unwrap_or(function);
-                sql_functions::rows(&bare, (form, function), made)?
-            }
-            Some(function) => {
-                let made = (self.within(query, form)?, values);
-                let value = sql_functions::value(&bare, (form, function), made)?;
-                let column = alias.as_ref().map_or(&bare, |it| &it.name.value);
-                sql_functions::row_of(value, column)?
-            }
-            None => self.filled(query, form, values)?,
-        };
+        let fitting = fitting(&all, arguments)?;
+        let Some(bare) = fitting.first().map(|it| it.of.bare_name()) else { return Ok(None) };
+        let lateral = !fitting[0].values.is_empty();
+        let is_told = self.is_told_by_names(&fitting)?;
+        let (mut alias, mut candidates) = (alias.clone(), Vec::new());
+        for it in fitting {
+            let it = if is_told { it } else { it.of_call_number(self.next_call()) };
+            let (types, mut own) = (it.types(), alias.clone());
+            let query = self.rows(it, &mut own, is_numbered)?;
+            candidates.push((types, query, own));
+        }
         let own = TableAlias {
             explicit: false,
             name: Ident::with_quote('"', &bare),
             columns: Vec::new(),
             at: None,
         };
-        let subquery = match is_numbered {
-            true if of.is_function() => numbered(subquery)?,
-            true => return Err(unsupported("WITH ORDINALITY of a macro")),
-            false => subquery,
-        };
         // Arguments may be columns of what stands before the call.
-        let alias = Some(alias.unwrap_or(own));
         let sample = match factor {
             TableFactor::Table { sample, .. } => sample.clone(),
             _ => None,
         };
-        Ok(Some(TableFactor::Derived { lateral, subquery, alias, sample }))
+        if is_told {
+            let Some((_, subquery, alias)) = candidates.pop() else { return Ok(None) };
+            let alias = Some(alias.unwrap_or(own));
+            return Ok(Some(TableFactor::Derived { lateral, subquery, alias, sample }));
+        }
+        if sample.is_some() {
+            return Err(unsupported("a sample of a function that others have the name of"));
+        }
+        if let Some((.., told)) = candidates.first() {
+            alias.clone_from(told);
+        }
+        let candidate = |(types, query, _)| Candidate { types, body: Expr::Subquery(query) };
+        let candidates = candidates.into_iter().map(candidate).collect();
+        let args = overloads::arguments_of(&name.to_string(), candidates, values_said(arguments));
+        Ok(Some(TableFactor::Function {
+            lateral: true,
+            name: overloads::own_name(),
+            args,
+            with_ordinality: false,
+            alias: Some(alias.unwrap_or(own)),
+        }))
+    }
+
+    /// The rows that a call in FROM stands for.
+    fn rows(
+        &self,
+        Chosen { of, form, values, .. }: Chosen,
+        alias: &mut Option<TableAlias>,
+        is_numbered: bool,
+    ) -> SqlResult<Box<ast::Query>> {
+        let bare = of.bare_name();
+        let query = crate::parse::query(&form.body)?;
+        let subquery = match &form.function {
+            Some(function) if of.is_table => {
+                let made = (self.within(query, &form)?, values);
+                let told = told_columns(function, alias)?;
+                let function = told.as_ref().unwrap_or(function);
+                sql_functions::rows(&bare, (&form, function), made)?
+            }
+            Some(function) => {
+                let made = (self.within(query, &form)?, values);
+                let value = sql_functions::value(&bare, (&form, function), made)?;
+                let column = alias.as_ref().map_or(&bare, |it| &it.name.value);
+                sql_functions::row_of(value, column)?
+            }
+            None => self.filled(query, &form, values)?,
+        };
+        match is_numbered {
+            true if of.is_function() => numbered(subquery),
+            true => Err(unsupported("WITH ORDINALITY of a macro")),
+            false => Ok(subquery),
+        }
     }
 
     /// The macros that the name of a call may mean, in the order in which they are asked.
@@ -348,23 +430,51 @@ fn numbered(query: Box<ast::Query>) -> SqlResult<Box<ast::Query>> {
     Ok(whole)
 }
 
-/// What a call of a macro means.
-struct Chosen<'m> {
-    of: &'m MacroDefinition,
-    form: &'m MacroForm,
+/// What a call of a macro may mean.
+struct Chosen {
+    of: Arc<MacroDefinition>,
+    form: MacroForm,
     /// Of its parameters.
     values: Vec<Expr>,
+    /// The places of the parameters that the arguments of the call are.
+    places: Vec<usize>,
 }
 
-/// The first form of some macros that takes some arguments; `None` where none does and functions of other types may.
+impl Chosen {
+    fn is_polymorphic(&self) -> bool {
+        let types = self.form.function.as_ref().map_or(&[][..], |it| &it.types);
+        types.iter().any(|it| overloads::is_polymorphic(it))
+    }
+
+    fn of_call_number(mut self, number: usize) -> Self {
+        self.form.function = self.form.function.map(|it| overloads::of_call_number(&it, number));
+        self
+    }
+
+    /// The types of the parameters that the arguments of the call are.
+    fn types(&self) -> Vec<String> {
+        let Some(function) = &self.form.function else { return Vec::new() };
+        self.places.iter().filter_map(|it| function.types.get(*it).cloned()).collect()
+    }
+}
+
+/// The arguments of a call without their names.
+fn values_said(arguments: &[FunctionArg]) -> Vec<Expr> {
+    let value = |it: &FunctionArg| match it {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(it))
+        | FunctionArg::Named { arg: FunctionArgExpr::Expr(it), .. } => Some(it.clone()),
+        _ => None,
+    };
+    arguments.iter().filter_map(value).collect()
+}
+
+/// What a call of some macros may mean: the first form of a macro that takes its arguments, or all functions that do; none where none
+/// does and functions of other types may.
 ///
 /// # Errors
 /// 42883 where all of them are macros.
-fn chosen<'m>(
-    all: &'m [Arc<MacroDefinition>],
-    arguments: &[FunctionArg],
-) -> SqlResult<Option<Chosen<'m>>> {
-    let Some(first) = all.first() else { return Ok(None) };
+fn fitting(all: &[Arc<MacroDefinition>], arguments: &[FunctionArg]) -> SqlResult<Vec<Chosen>> {
+    let Some(first) = all.first() else { return Ok(Vec::new()) };
     let mut named: Vec<(String, &Expr)> = Vec::new();
     let mut placed: Vec<&Expr> = Vec::new();
     for argument in arguments {
@@ -376,14 +486,33 @@ fn chosen<'m>(
             _ => return Err(unsupported("this argument of a macro")),
         }
     }
+    let mut found: Vec<Chosen> = Vec::new();
     for (of, form) in all.iter().flat_map(|of| of.forms.iter().map(move |form| (of, form))) {
-        if let Some(values) = values_of(form, &placed, &named) {
-            return Ok(Some(Chosen { of, form, values: values? }));
+        let Some(values) = values_of(form, &placed, &named) else { continue };
+        let place = |it: &(String, &Expr)| form.parameters.iter().position(|of| of.name == it.0);
+        let places = (0..placed.len()).chain(named.iter().filter_map(place)).collect();
+        let (of, form) = (of.clone(), form.clone());
+        let one = Chosen { of, form, values: values?, places };
+        if one.form.function.is_none() {
+            if found.is_empty() {
+                return Ok(vec![one]);
+            }
+            continue;
+        }
+        // Of the same types the first schema has the one that is meant, and in it one that needs no defaults.
+        let schema = |it: &Chosen| names::schema_of(&it.of.name).to_owned();
+        match found.iter_mut().find(|it| it.types() == one.types()) {
+            Some(it) if schema(it) == schema(&one) && one.places.len() == one.values.len() => {
+                *it = one;
+            }
+            Some(_) => {}
+            None => found.push(one),
         }
     }
     // Without names the binder tells of it, which knows the types of the arguments.
-    if named.is_empty() && all.iter().any(|it| it.is_function()) {
-        return Ok(None);
+    let may_be_others = named.is_empty() && all.iter().any(|it| it.is_function());
+    if !found.is_empty() || may_be_others {
+        return Ok(found);
     }
     let message = format!(
         "{} {} does not take {} arguments, or not of these names",

@@ -7,6 +7,8 @@ use sqlparser::ast::{Expr, FunctionArg, FunctionArgExpr, FunctionArguments};
 pub(crate) const ROWS_FROM: &str = "rows\nfrom";
 /// The function that stands for VARIADIC: its argument is the array.
 pub(crate) const VARIADIC: &str = "variadic\nargument";
+/// The function that stands for a call of one of several functions ([`crate::overloads`]).
+pub(crate) const CALL_OF: &str = "call\nof";
 /// What stands for `json_exists`, `json_query` and `json_value`.
 pub(crate) const JSON_QUERIES: [(&str, &str); 3] =
     [("json_exists", "json\nexists"), ("json_query", "json\nquery"), ("json_value", "json\nvalue")];

@@ -357,7 +357,7 @@ fn parse_tokens(
     let is_expanded = tokens.windows(2).any(calls);
     let has_arrow = tokens.iter().any(|it| lambda::is_about(&it.token));
     let begins_query = tokens.first().is_some_and(|it| begins_query(&it.token));
-    let dialect = Postgres::of(tokens.len());
+    let dialect = Postgres::of(tokens.len()).with_joins_of(&tokens);
     let parser = Parser::new(&dialect).with_recursion_limit(NESTED_MAX);
     let mut parser = parser.with_tokens_with_locations(tokens);
     let statements = if begins_query {

@@ -23,6 +23,10 @@ pub(crate) struct Resolved {
     pub(crate) relations: HashMap<usize, String>,
     /// The full names of types that users made.
     pub(crate) types: HashMap<usize, String>,
+    /// The functions that calls were found to mean, by their places among those that they may mean ([`crate::overloads`]).
+    pub(crate) functions: HashMap<usize, usize>,
+    /// What polymorphic types mean, as SQL.
+    pub(crate) polymorphic: HashMap<usize, String>,
     /// The attributes that are named.
     pub(crate) named: AttrSet,
     /// The relations, with their columns.

@@ -116,7 +116,18 @@ fn is_fields(inner: &[TokenWithSpan], before: Option<&TokenWithSpan>) -> bool {
     let words = |it: &TokenWithSpan| matches!(it.token, Token::Word(_));
     let of_table = matches!(keyword(before), Some(Keyword::TABLE | Keyword::EXISTS))
         || before.is_some_and(|it| it.token == Token::Period);
-    inner.len() > 1 && inner[..2].iter().all(words) && !of_table
+    inner.len() > 1 && inner[..2].iter().all(words) && !of_table && !is_expression(inner)
+}
+
+/// Whether two words begin an expression: `CASE WHEN ..`, `a IS NULL`.
+fn is_expression(inner: &[TokenWithSpan]) -> bool {
+    let first = ["case", "not"];
+    let second = [
+        "is", "in", "and", "or", "not", "between", "like", "ilike", "similar", "collate", "at",
+        "isnull", "notnull", "over", "filter", "operator", "glob",
+    ];
+    let is_any = |it: &TokenWithSpan, words: &[&str]| words.iter().any(|word| is_word(it, word));
+    is_any(&inner[0], &first) || is_any(&inner[1], &second)
 }
 
 fn begins_type(before: Option<&TokenWithSpan>, defines: bool, in_cast: bool) -> bool {

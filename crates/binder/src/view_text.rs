@@ -9,6 +9,7 @@ use sqlparser::ast::{
 use stdx::stack::Deep;
 use types::{SqlError, SqlResult, names};
 
+use crate::overloads;
 use crate::resolved::{Qualified, Resolved, place};
 use crate::statement::Statement;
 use crate::syntax::{ident, quoted_name};
@@ -104,7 +105,36 @@ impl Editor for Resolve<'_> {
         ControlFlow::Continue(())
     }
 
+    fn post_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<SqlError> {
+        if let TableFactor::Function { name, args, alias, .. } = factor
+            && let Some(at) = self.0.functions.get(&place(name))
+            && let Some(chosen) =
+                overloads::choice(args).and_then(|it| it.candidates.into_iter().nth(*at))
+            && let ast::Expr::Subquery(query) = chosen.body
+        {
+            let (subquery, alias) = (query.clone(), alias.take());
+            *factor = TableFactor::Derived { lateral: true, subquery, alias, sample: None };
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<SqlError> {
+        if let Some((call, choice)) = overloads::of_expr(expr)
+            && let Some(at) = self.0.functions.get(&place(&call.name))
+            && let Some(chosen) = choice.candidates.into_iter().nth(*at)
+        {
+            *expr = ast::Expr::Nested(Box::new(chosen.body.clone()));
+        }
+        ControlFlow::Continue(())
+    }
+
     fn pre_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<SqlError> {
+        if let Some(said) = type_said(expr)
+            && let Some(meant) = self.0.polymorphic.get(&place(said))
+            && let Ok(meant) = crate::file_reference::written_type(meant)
+        {
+            *said = meant;
+        }
         if let Some(said) = type_said(expr) {
             put_full(said, &|node, _| self.0.types.get(&place(node)).cloned());
         }

@@ -52,7 +52,7 @@ impl Session {
         for column in &mut columns {
             column.data_type = self.current_type(column.data_type)?;
         }
-        if if_not_exists && self.snapshot().kind_of(&name).is_some() {
+        if if_not_exists && self.is_relation(&name) {
             self.skip_existing(&name);
             return Ok(done("CREATE TABLE"));
         }
@@ -133,7 +133,7 @@ impl Session {
         let Target { name, columns, if_not_exists, or_replace, design, on_commit } = target;
         self.write_alone(cancel)?;
         self.wait_for_place()?;
-        if *if_not_exists && self.snapshot().kind_of(name).is_some() {
+        if *if_not_exists && self.is_relation(name) {
             self.skip_existing(name);
             return Ok(done("CREATE TABLE AS"));
         }

@@ -171,7 +171,7 @@ impl Session {
     }
 
     /// Whether there is a relation of a name, be it an index.
-    fn is_relation(&self, name: &str) -> bool {
+    pub(crate) fn is_relation(&self, name: &str) -> bool {
         let snapshot = self.snapshot();
         snapshot.kind_of(name).is_some() || snapshot.relation_of_index(name).is_some()
     }

@@ -1,7 +1,9 @@
 //! CREATE, ALTER and DROP of macros, and of functions in SQL, which are macros that say more.
 
 use binder::{FunctionChange, SaidMacro, sql_functions};
-use types::{DataType, MacroDefinition, MacroForm, SqlError, SqlResult, SqlState, names};
+use types::{
+    DataType, MacroDefinition, MacroForm, MacroParameter, SqlError, SqlResult, SqlState, names,
+};
 
 use crate::answer::done;
 use crate::copy::type_sql;
@@ -33,7 +35,7 @@ impl Session {
         Ok(done("CREATE MACRO"))
     }
 
-    /// CREATE FUNCTION: beside those of its name with another number of parameters.
+    /// CREATE FUNCTION: beside those of its name with other types of parameters.
     pub(crate) fn create_function(
         &self,
         mut definition: MacroDefinition,
@@ -52,7 +54,9 @@ impl Session {
         for mut form in forms {
             form.function.as_mut().map_or(Ok(()), |it| self.name_types_of(it))?;
             let whole = self.with_form(&name, is_table, (&mut form, or_replace))?;
-            if self.settings.client.checks_function_bodies() {
+            let of_calls = form.function.iter().flat_map(|it| &it.types);
+            let is_open = of_calls.into_iter().any(|it| binder::is_polymorphic(it));
+            if self.settings.client.checks_function_bodies() && !is_open {
                 self.check_function(&bare, &form, cancel)?;
             }
             binder::note_kept(&form.body)?;
@@ -76,12 +80,18 @@ impl Session {
             let message = format!("{what} \"{bare}\" already exists with same argument types");
             Err(SqlError::new(DUPLICATE_FUNCTION, message))
         };
-        let (snapshot, count) = (self.snapshot(), form.parameters.len());
-        let is_alike = |it: &MacroForm| it.parameters.len() == count;
+        let snapshot = self.snapshot();
+        let types = form.function.as_ref().map(|it| it.types.clone()).unwrap_or_default();
+        let is_alike = |it: &MacroForm| {
+            it.function.as_ref().is_some_and(|it| self.are_same_types(&it.types, &types))
+        };
         let other = snapshot.macro_of(name, !is_table);
         if other.is_some_and(|it| it.is_function() && it.forms.iter().any(is_alike)) {
             return exists("function");
         }
+        let unlike = |why: String| {
+            Err(SqlError::new(SqlState("42P13"), why).with_hint("use DROP FUNCTION first"))
+        };
         let mut forms = Vec::new();
         if let Some(known) = snapshot.macro_of(name, is_table) {
             if !known.is_function() {
@@ -91,10 +101,6 @@ impl Session {
                 let (Some(was), Some(is)) = (&old.function, &mut form.function) else {
                     return exists("macro");
                 };
-                if !self.are_same_types(&was.types, &is.types) {
-                    let what = "functions of one name with as many parameters of other types";
-                    return Err(SqlError::unsupported(what));
-                }
                 if !or_replace {
                     return exists("function");
                 }
@@ -102,9 +108,10 @@ impl Session {
                 let (before, now): (Vec<_>, Vec<_>) = (types(&was.returns), types(&is.returns));
                 let names_differ = was.returns.iter().zip(&is.returns).any(|it| it.0.0 != it.1.0);
                 if !self.are_same_types(&before, &now) || is_table && names_differ {
-                    let message = "cannot change return type of existing function";
-                    return Err(SqlError::new(SqlState("42P13"), message)
-                        .with_hint("use DROP FUNCTION first"));
+                    return unlike("cannot change return type of existing function".to_owned());
+                }
+                if let Some(why) = unlike_parameters(&old.parameters, &form.parameters) {
+                    return unlike(why);
                 }
                 // What is kept under them stays.
                 is.types.clone_from(&was.types);
@@ -257,11 +264,11 @@ impl Session {
                     }
                 }
                 FunctionChange::Owner(role) => _ = self.owner_to_be(role)?,
-                FunctionChange::Strict(is_strict) => {
+                FunctionChange::Says(word) => {
                     let mut new = MacroDefinition::clone(&known);
                     let meant = new.forms.iter_mut().filter(|it| self.is_meant(it, of));
                     let functions = meant.filter_map(|it| it.function.as_mut());
-                    functions.for_each(|it| it.is_strict = *is_strict);
+                    functions.for_each(|it| it.say(*word));
                     self.put_macro(&new)?;
                 }
             }
@@ -316,4 +323,17 @@ impl Session {
         }
         self.drop_macros_in(schema)
     }
+}
+
+/// Why parameters cannot take the places of others of the same types: calls say their names, and leave out those that have defaults.
+fn unlike_parameters(old: &[MacroParameter], new: &[MacroParameter]) -> Option<String> {
+    for (old, new) in old.iter().zip(new) {
+        if !old.name.starts_with('$') && old.name != new.name {
+            return Some(format!("cannot change name of input parameter \"{}\"", old.name));
+        }
+        if old.default.is_some() && new.default.is_none() {
+            return Some("cannot remove parameter defaults from existing function".to_owned());
+        }
+    }
+    None
 }

@@ -69,7 +69,7 @@ impl Session {
         };
         match self.macro_in(&snapshot, &name, said) {
             None => missing(self.no_macro(said)),
-            Some(known) if is_ambiguous(&known, said) => {
+            Some(_) if is_ambiguous(&snapshot, &name, said) => {
                 let message =
                     format!("function name \"{}\" is not unique", names::bare(&said.name));
                 let hint = "say the types of its parameters in brackets";
@@ -159,7 +159,10 @@ impl Session {
         for it in function.types.iter_mut().chain(returned) {
             let element = it.trim_end_matches("[]");
             let behind = it[element.len()..].to_owned();
-            if binder::named_type(element).is_ok() || self.name_said(element).is_err() {
+            if binder::is_polymorphic(element)
+                || binder::named_type(element).is_ok()
+                || self.name_said(element).is_err()
+            {
                 continue;
             }
             let full = self.existing_type_name(element)?;
@@ -215,6 +218,8 @@ impl Session {
 }
 
 /// Whether a name alone means several functions.
-fn is_ambiguous(known: &MacroDefinition, said: &SaidMacro) -> bool {
-    said.types.is_none() && known.is_function() && known.forms.len() > 1
+fn is_ambiguous(snapshot: &CatalogSnapshot, full: &str, said: &SaidMacro) -> bool {
+    let of_kind = [false, true].into_iter().filter_map(|it| snapshot.macro_of(full, it));
+    let functions = of_kind.filter(|it| it.is_function()).map(|it| it.forms.len());
+    said.types.is_none() && functions.sum::<usize>() > 1
 }

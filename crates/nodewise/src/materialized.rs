@@ -31,7 +31,7 @@ impl Session {
             let message = "syntax error: a materialized view is neither replaced nor temporary, and has no CHECK OPTION";
             return Err(SqlError::new(SqlState::SYNTAX, message));
         }
-        if if_not_exists && self.snapshot().kind_of(&name).is_some() {
+        if if_not_exists && self.is_relation(&name) {
             self.skip_existing(&name);
             return Ok(done("CREATE MATERIALIZED VIEW"));
         }

@@ -30,7 +30,7 @@ impl Session {
         cancel: &CancelToken,
     ) -> SqlResult<Answer> {
         self.write_alone(cancel)?;
-        if if_not_exists && self.snapshot().kind_of(name).is_some() {
+        if if_not_exists && self.is_relation(name) {
             self.skip_existing(name);
             return Ok(done("CREATE SEQUENCE"));
         }

@@ -41,7 +41,7 @@ impl Session {
         let NewView { name, columns, query, or_replace, if_not_exists, check } = new;
         self.write_alone(cancel)?;
         let snapshot = self.snapshot();
-        if if_not_exists && snapshot.kind_of(&name).is_some() {
+        if if_not_exists && self.is_relation(&name) {
             self.skip_existing(&name);
             return Ok(done("CREATE VIEW"));
         }

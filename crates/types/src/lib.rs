@@ -52,7 +52,10 @@ pub use error::{SqlError, SqlResult, SqlState, Subject};
 pub use extension::Extension;
 pub use interrupt::Interrupt;
 pub use lock_mode::{LockMode, LockModes, LockWait};
-pub use macro_definition::{MacroDefinition, MacroForm, MacroParameter, SqlFunction};
+pub use macro_definition::{
+    FunctionWord, MacroDefinition, MacroForm, MacroParameter, Parallel, SaidOfFunction,
+    SqlFunction, Volatility,
+};
 pub use names::OnCommit;
 pub use network::Network;
 pub use range::Range;

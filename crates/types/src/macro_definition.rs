@@ -87,6 +87,76 @@ pub struct SqlFunction {
     pub returns: Vec<(String, String)>,
     /// Whether it gives NULL where an argument is NULL, without a look at its body.
     pub is_strict: bool,
+    /// What it says of itself, and nobody asks.
+    #[serde(default, skip_serializing_if = "SaidOfFunction::is_nothing")]
+    pub said: SaidOfFunction,
+}
+
+/// What a function says of itself for those who look at it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct SaidOfFunction {
+    /// How its result may change.
+    pub volatility: Volatility,
+    /// Whether processes may share it.
+    pub parallel: Parallel,
+    /// LEAKPROOF.
+    pub is_leakproof: bool,
+}
+
+impl SaidOfFunction {
+    /// Whether it says nothing.
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// How the result of a function of the same arguments may change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Volatility {
+    /// With each call.
+    #[default]
+    Volatile,
+    /// With each statement.
+    Stable,
+    /// Never.
+    Immutable,
+}
+
+/// What PARALLEL says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Parallel {
+    /// UNSAFE.
+    #[default]
+    Unsafe,
+    /// RESTRICTED.
+    Restricted,
+    /// SAFE.
+    Safe,
+}
+
+/// A word about how a function is called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FunctionWord {
+    /// STRICT, or CALLED ON NULL INPUT.
+    Strict(bool),
+    /// IMMUTABLE and its kin.
+    Volatility(Volatility),
+    /// PARALLEL.
+    Parallel(Parallel),
+    /// LEAKPROOF, or NOT.
+    Leakproof(bool),
+}
+
+impl SqlFunction {
+    /// Has the function say a word.
+    pub fn say(&mut self, word: FunctionWord) {
+        match word {
+            FunctionWord::Strict(it) => self.is_strict = it,
+            FunctionWord::Volatility(it) => self.said.volatility = it,
+            FunctionWord::Parallel(it) => self.said.parallel = it,
+            FunctionWord::Leakproof(it) => self.said.is_leakproof = it,
+        }
+    }
 }
 
 /// A parameter of a macro.

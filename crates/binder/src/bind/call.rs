@@ -24,6 +24,9 @@ impl<'a> Binder<'a> {
         let Some(name) = function_name(&call.name) else {
             return Err(self.no_such_call(call, whole));
         };
+        if let Some(one) = self.call_of_functions(call, whole) {
+            return one;
+        }
         if call.uses_odbc_syntax || call.parameters != FunctionArguments::None {
             return Err(unsupported("this form of a call", whole));
         }

@@ -43,6 +43,9 @@ impl<'a> Binder<'a> {
         &mut self,
         data_type: &ast::DataType,
     ) -> SqlResult<Option<Arc<UserType>>> {
+        if crate::overloads::in_call(data_type).is_some() {
+            return Ok(None);
+        }
         let Some(name) = crate::data_types::user_type(data_type) else { return Ok(None) };
         let (schema, bare) = names::said(&name, self.environment.catalog.database())?;
         let found = self.environment.catalog.user_type(schema.as_deref(), &bare);

@@ -77,9 +77,16 @@ impl<'a> Binder<'a> {
         bind: impl FnOnce(&mut Self) -> SqlResult<Source>,
     ) -> SqlResult<(Source, Source)> {
         let outside = std::mem::take(&mut self.level().frame);
-        self.level().frame = frame;
+        if outside.is_empty() {
+            self.level().frame = frame;
+            let right = bind(self);
+            let frame = std::mem::replace(&mut self.level().frame, outside);
+            return Ok((right?, (left, frame)));
+        }
+        // A join within a list sees what stands before it in the list, too.
+        self.level().frame = outside.clone().beside(frame.clone());
         let right = bind(self);
-        let frame = std::mem::replace(&mut self.level().frame, outside);
+        self.level().frame = outside;
         Ok((right?, (left, frame)))
     }
 
@@ -420,6 +427,7 @@ impl<'a> Binder<'a> {
             }
             // No table is a part of another.
             "pg_partition_ancestors" => self.no_rows(function, with_ordinality, alias),
+            crate::own_names::CALL_OF => self.rows_of_functions(name, arguments, alias),
             crate::own_names::ROWS_FROM => self.rows_from(name, arguments, with_ordinality, alias),
             it => self.other_source(name, it, arguments, with_ordinality, alias),
         }

@@ -24,7 +24,7 @@ const OF_BOTH: [(&str, Function); 3] = [
 ];
 
 /// The names of all functions of JSON that are no aggregates.
-const NAMES: [&str; 40] = [
+const NAMES: [&str; 42] = [
     "to_json",
     "to_jsonb",
     "row_to_json",
@@ -57,6 +57,8 @@ const NAMES: [&str; 40] = [
     "jsonb_each_text",
     "jsonb_set",
     "jsonb_insert",
+    "jsonb_delete",
+    "jsonb_delete_path",
     "jsonb_pretty",
     "jsonb_exists",
     "jsonb_exists_any",
@@ -70,6 +72,18 @@ const NAMES: [&str; 40] = [
 /// The names of the functions of JSON that are no aggregates.
 pub fn names() -> impl Iterator<Item = &'static str> {
     NAMES.into_iter()
+}
+
+/// The function that an operator of JSONB is, by its name as one of two arguments.
+fn of_jsonb(name: &str) -> Option<Function> {
+    Some(match name {
+        "jsonb_exists" => Function::JsonHasKey,
+        "jsonb_exists_any" => Function::JsonHasAnyKey,
+        "jsonb_exists_all" => Function::JsonHasAllKeys,
+        "jsonb_contains" => Function::JsonContains,
+        "jsonb_delete_path" => Function::JsonDeletePath,
+        _ => return None,
+    })
 }
 
 /// A text as a constant.
@@ -372,20 +386,14 @@ impl<'a> Binder<'a> {
             ("_set_lax", [_, _, _, ..]) if name == "jsonb_set_lax" => {
                 super::json_set_lax::bound(self, bound, whole)
             }
+            ("_delete", [json, key]) if name == "jsonb_delete" => {
+                return self.jsonb_operator(json, key, "-", whole);
+            }
             ("_contained", [a, b]) if name == "jsonb_contained" => {
                 self.invoke(Function::JsonContains, vec![b.clone(), a.clone()], whole)
             }
-            ("_exists_any", [_, _]) if name == "jsonb_exists_any" => {
-                self.invoke(Function::JsonHasAnyKey, bound.to_vec(), whole)
-            }
-            ("_exists_all", [_, _]) if name == "jsonb_exists_all" => {
-                self.invoke(Function::JsonHasAllKeys, bound.to_vec(), whole)
-            }
-            ("_exists", [_, _]) if name == "jsonb_exists" => {
-                self.invoke(Function::JsonHasKey, bound.to_vec(), whole)
-            }
-            ("_contains", [_, _]) if name == "jsonb_contains" => {
-                self.invoke(Function::JsonContains, bound.to_vec(), whole)
+            (_, [_, _]) if let Some(function) = of_jsonb(name) => {
+                self.invoke(function, bound.to_vec(), whole)
             }
             (rest, [_, ..]) if name.starts_with("json") => {
                 let function = OF_BOTH.iter().find(|it| it.0 == rest)?.1;

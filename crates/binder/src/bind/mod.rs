@@ -76,6 +76,7 @@ mod number_ranges;
 mod order;
 mod ordered_set;
 mod origins;
+mod overloads;
 mod parameter_domains;
 mod parameter_types;
 mod pivot;
@@ -116,6 +117,8 @@ mod window;
 mod window_definition;
 mod window_parts;
 mod with;
+
+use std::collections::HashMap;
 
 use functions::Began;
 use plan::relation::{Attr, Attribute, Output, Query, RecursiveQuery, Rel};
@@ -243,6 +246,8 @@ struct Binder<'a> {
     locking: Option<Locking<'a>>,
     /// What rights it needs.
     asking: Asking,
+    /// What polymorphic types mean, by the calls that name them.
+    polymorphic: HashMap<(String, String), DataType>,
 }
 
 /// What a SELECT locks.
@@ -297,6 +302,7 @@ impl<'a> Binder<'a> {
             views: 0,
             locking: None,
             asking: Asking::default(),
+            polymorphic: HashMap::new(),
         }
     }
 

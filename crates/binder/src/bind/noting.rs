@@ -59,6 +59,9 @@ impl Binder<'_> {
 
     /// The type that a node names, noted where users made it.
     pub(super) fn type_named(&mut self, node: &ast::DataType) -> SqlResult<DataType> {
+        if let Some(meant) = self.polymorphic_named(node) {
+            return meant;
+        }
         let said = crate::type_names::said(node);
         if said.is_empty() {
             return crate::data_types::data_type(node);

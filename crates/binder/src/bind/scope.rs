@@ -206,6 +206,11 @@ impl Frame {
         self
     }
 
+    /// Whether nothing is in view.
+    pub fn is_empty(&self) -> bool {
+        self.relations.is_empty() && self.values.is_empty()
+    }
+
     /// Adds a relation whose columns only its name means, unless another one has the name.
     pub fn add_aside(&mut self, relation: Relation) {
         self.aside.push(relation);

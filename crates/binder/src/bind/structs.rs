@@ -111,7 +111,8 @@ impl<'a> Binder<'a> {
         call: &'a ast::Function,
         whole: &'a ast::Expr,
     ) -> Option<SqlResult<Expr>> {
-        NAMES.contains(&name).then(|| self.called_of_structs(name, call, whole))
+        let starred = (name == "row").then(|| self.row_with_stars(call, whole)).flatten();
+        starred.or_else(|| NAMES.contains(&name).then(|| self.called_of_structs(name, call, whole)))
     }
 
     fn called_of_structs(
@@ -180,6 +181,46 @@ impl<'a> Binder<'a> {
             }
             _ => Err(none(self, &bound)),
         }
+    }
+
+    /// `ROW(a, t.*)`; `None` without such a star.
+    fn row_with_stars(
+        &mut self,
+        call: &'a ast::Function,
+        whole: &'a ast::Expr,
+    ) -> Option<SqlResult<Expr>> {
+        let ast::FunctionArguments::List(list) = &call.args else { return None };
+        let is_star = |it: &FunctionArg| {
+            matches!(it, FunctionArg::Unnamed(FunctionArgExpr::QualifiedWildcard(_)))
+        };
+        list.args.iter().any(is_star).then(|| self.row_of_arguments(&list.args, whole))
+    }
+
+    fn row_of_arguments(
+        &mut self,
+        arguments: &'a [FunctionArg],
+        whole: &'a ast::Expr,
+    ) -> SqlResult<Expr> {
+        if self.is_resolving() {
+            return Err(unsupported("t.* within a row in a view", whole));
+        }
+        let mut fields = Vec::with_capacity(arguments.len());
+        for it in arguments {
+            match it {
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(it)) => {
+                    fields.push((String::new(), self.expr(it)?));
+                }
+                FunctionArg::Unnamed(FunctionArgExpr::QualifiedWildcard(of)) => {
+                    let columns: Vec<_> =
+                        self.whole_row(of)?.columns.iter().map(|it| it.1).collect();
+                    for attr in columns {
+                        fields.push((String::new(), self.named_column(attr)?));
+                    }
+                }
+                _ => return Err(unsupported("* as an argument", whole)),
+            }
+        }
+        self.packed(fields).map_err(|it| at(it, whole))
     }
 
     /// A row or a struct of values; `None` of any other call.

@@ -1,7 +1,10 @@
 //! Functions that users wrote in SQL, as the catalog tells of them.
 
 use ::types::names::quoted;
-use ::types::{DataType, MacroDefinition, MacroForm, SqlFunction, SqlResult, array, names};
+use ::types::{
+    DataType, MacroDefinition, MacroForm, Parallel, SaidOfFunction, SqlFunction, SqlResult,
+    Volatility, array, names,
+};
 
 use super::oids;
 use super::relations::numbers;
@@ -33,6 +36,7 @@ pub(super) struct Made {
     pub(super) columns: Vec<Parameter>,
     gives_rows: bool,
     pub(super) is_strict: bool,
+    said: SaidOfFunction,
     pub(super) body: String,
     /// What the comment on it is kept under.
     pub(super) comment: Option<[String; 3]>,
@@ -160,12 +164,33 @@ fn made(
         columns,
         gives_rows: definition.is_table,
         is_strict: function.is_strict,
+        said: function.said,
         body: form.body.clone(),
         comment: macro_comments::comment_of(&definition.name, form),
     }
 }
 
 impl Made {
+    /// What it says behind its language, in a line of its own.
+    fn words(&self) -> String {
+        let volatility = match self.said.volatility {
+            Volatility::Volatile => "",
+            Volatility::Stable => " STABLE",
+            Volatility::Immutable => " IMMUTABLE",
+        };
+        let parallel = match self.said.parallel {
+            Parallel::Unsafe => "",
+            Parallel::Restricted => " PARALLEL RESTRICTED",
+            Parallel::Safe => " PARALLEL SAFE",
+        };
+        let strict = if self.is_strict { " STRICT" } else { "" };
+        let leakproof = if self.said.is_leakproof { " LEAKPROOF" } else { "" };
+        match format!("{volatility}{parallel}{strict}{leakproof}") {
+            it if it.is_empty() => it,
+            it => format!("\n{it}"),
+        }
+    }
+
     /// Its parameters in words.
     fn arguments(&self, with_defaults: bool) -> String {
         let each = self.parameters.iter().map(|it| {
@@ -243,11 +268,11 @@ pub(super) fn add(session: &Session, view: &mut ViewBuilder) -> SqlResult<()> {
             cell(0),
             "f".into(),
             false.into(),
-            false.into(),
+            it.said.is_leakproof.into(),
             it.is_strict.into(),
             it.gives_rows.into(),
-            "v".into(),
-            "u".into(),
+            letter_of(it.said.volatility).into(),
+            letter_of_parallel(it.said.parallel).into(),
             cell(it.parameters.len() as i64),
             cell(it.parameters.iter().filter(|it| it.default.is_some()).count() as i64),
             cell(it.result_type.oid),
@@ -272,6 +297,22 @@ fn list<'t>(texts: impl Iterator<Item = &'t str>) -> SqlResult<Cell> {
     }
     array::close_list(&mut held, 0, count)?;
     Ok(held.into())
+}
+
+fn letter_of(volatility: Volatility) -> &'static str {
+    match volatility {
+        Volatility::Volatile => "v",
+        Volatility::Stable => "s",
+        Volatility::Immutable => "i",
+    }
+}
+
+fn letter_of_parallel(parallel: Parallel) -> &'static str {
+    match parallel {
+        Parallel::Unsafe => "u",
+        Parallel::Restricted => "r",
+        Parallel::Safe => "s",
+    }
 }
 
 /// Their arguments in words, by their numbers.
@@ -338,11 +379,11 @@ pub(super) fn number_of(
 /// Statements that would make them, by their numbers.
 pub(super) fn definitions(session: &Session) -> Vec<(i64, String)> {
     let definition = |it: Made| {
-        let strict = if it.is_strict { "\n STRICT" } else { "" };
+        let words = it.words();
         let (name, arguments) = (it.named(true), it.arguments(true));
         let (result, body) = (it.result, it.body);
         let text = format!(
-            "CREATE OR REPLACE FUNCTION {name}({arguments})\n RETURNS {result}\n LANGUAGE sql{strict}\nAS $function${body}$function$\n"
+            "CREATE OR REPLACE FUNCTION {name}({arguments})\n RETURNS {result}\n LANGUAGE sql{words}\nAS $function${body}$function$\n"
         );
         (it.oid, text)
     };

@@ -446,6 +446,9 @@ pub(super) fn operator_classes() -> SqlResult<RecordBatch> {
 
 /// The number of a type by its name.
 pub(super) fn number_of(session: &Session, name: &str) -> Option<i64> {
+    if let Some((_, number)) = POLYMORPHIC.iter().find(|it| name.eq_ignore_ascii_case(it.0)) {
+        return Some(*number);
+    }
     // With the schema of the system before it, it is a name of PostgreSQL's; arrays have one that begins with a line.
     if let Ok((Some(schema), own)) = binder::sequence_names::relation_in(name)
         && schema == names::CATALOG
@@ -472,6 +475,18 @@ pub(super) fn number_of(session: &Session, name: &str) -> Option<i64> {
     }
     if is_array { found.and_then(array_number) } else { found }
 }
+
+/// The types that mean what the arguments of a call make of them.
+const POLYMORPHIC: [(&str, i64); 8] = [
+    ("any", 2276),
+    ("anyarray", 2277),
+    ("anyelement", 2283),
+    ("anynonarray", 2776),
+    ("anyenum", 3500),
+    ("anycompatible", 5077),
+    ("anycompatiblearray", 5078),
+    ("anycompatiblenonarray", 5079),
+];
 
 /// The number of a type that users made, or of the rows of a relation, or of arrays of it.
 fn made_number(session: &Session, said: &str, is_array: bool) -> Option<i64> {

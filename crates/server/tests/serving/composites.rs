@@ -1,7 +1,7 @@
 //! Types of rows and domains on the wire: their numbers, and their values in binary, as parameters and in COPY.
 
 use crate::binary::{ask, first, list, number_of, sized, state};
-use crate::common::{Raw, Running, bind, execute, frame, parse, query, sync};
+use crate::common::{Raw, Running, bind, frame, parse, query, sync};
 
 const TYPES: &str = "CREATE SCHEMA w; CREATE TYPE w.mood AS ENUM ('sad', 'glad'); \
     CREATE TYPE w.addr AS (street text, no int); \

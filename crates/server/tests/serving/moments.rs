@@ -1,7 +1,7 @@
 //! Moments as parameters in binary: they are counted from UTC, whatever the zone of the session and however a statement is planned.
 
-use crate::common::{Raw, Running, query};
 use crate::binary::{ask, first};
+use crate::common::{Raw, Running, query};
 
 const TIMESTAMPTZ: u32 = 1184;
 const TIMESTAMPTZS: u32 = 1185;
