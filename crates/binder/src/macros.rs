@@ -322,6 +322,14 @@ impl Expanding<'_> {
                 let made = (self.within(query, &form)?, values);
                 let told = told_columns(function, alias)?;
                 let function = told.as_ref().unwrap_or(function);
+                // A column that has no name of its own is called as the relation.
+                if let ([(column, _)], Some(alias)) = (&function.returns[..], alias)
+                    && *column == bare
+                    && alias.columns.is_empty()
+                {
+                    let name = alias.name.clone();
+                    alias.columns.push(ast::TableAliasColumnDef { name, data_type: None });
+                }
                 sql_functions::rows(&bare, (&form, function), made)?
             }
             Some(function) => {

@@ -27,7 +27,7 @@ const POLYMORPHIC: [&str; 8] = [
 /// What the name of a type of one call begins with.
 const OF_CALL: char = '\u{1}';
 /// Between the types of a candidate.
-const BETWEEN: char = '\u{1}';
+const BETWEEN: char = '\u{2}';
 
 /// Whether the arguments of a call tell what a type means.
 pub fn is_polymorphic(data_type: &str) -> bool {

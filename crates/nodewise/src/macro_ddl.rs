@@ -252,6 +252,7 @@ impl Session {
         let known = self.macro_in(&snapshot, &of.name, of).filter(|it| it.is_function());
         let known = known.ok_or_else(|| self.no_macro(of))?;
         let (schema, bare) = names::split(&known.name);
+        let mut saying = MacroDefinition::clone(&known);
         for change in changes {
             match change {
                 FunctionChange::Rename(to) => {
@@ -265,11 +266,10 @@ impl Session {
                 }
                 FunctionChange::Owner(role) => _ = self.owner_to_be(role)?,
                 FunctionChange::Says(word) => {
-                    let mut new = MacroDefinition::clone(&known);
-                    let meant = new.forms.iter_mut().filter(|it| self.is_meant(it, of));
+                    let meant = saying.forms.iter_mut().filter(|it| self.is_meant(it, of));
                     let functions = meant.filter_map(|it| it.function.as_mut());
                     functions.for_each(|it| it.say(*word));
-                    self.put_macro(&new)?;
+                    self.put_macro(&saying)?;
                 }
             }
         }

@@ -9,7 +9,7 @@ use sqlparser::ast::{self, AccessExpr, Subscript};
 use types::array::{Items, value_of};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
 
-use super::coercion::{fold_cast, key_of, name_of};
+use super::coercion::{fold_cast, has_key, key_of, name_of, nested_call};
 use super::errors::{at, unsupported};
 use super::level::one_row;
 use super::quantified_test::Test;
@@ -370,12 +370,18 @@ impl<'a> Binder<'a> {
     ) -> SqlResult<Vec<Expr>> {
         use Function::{ArrayPosition, ArrayPositions, ArrayRemove, ArrayReplace};
         let [array, item, ..] = &given[..] else { return Ok(given) };
-        if !matches!(item.data_type, DataType::Bpchar | DataType::Interval | DataType::Jsonb)
+        if !has_key(item.data_type)
             || !matches!(function, ArrayPosition | ArrayPositions | ArrayRemove | ArrayReplace)
         {
             return Ok(given);
         }
-        let keys = [key_of(self.copy(array)?), key_of(self.copy(item)?)];
+        let (array, item) = (key_of(self.copy(array)?), self.copy(item)?);
+        let item = match item.data_type {
+            // The keys of items are texts.
+            DataType::Numeric => nested_call(Function::NestedKey, item, DataType::Text),
+            _ => key_of(item),
+        };
+        let keys = [array, item];
         match function {
             ArrayRemove | ArrayReplace => given.extend(keys),
             _ => drop(given.splice(..2, keys)),

@@ -172,7 +172,10 @@ impl<'a> Binder<'a> {
                 let error = SqlError::new(SqlState::SYNTAX, message);
                 Err(at(error.with_hint("write CROSS JOIN for all pairs"), &join.relation))
             }
-            JoinConstraint::On(condition) => self.join_on(left, right, kind, condition),
+            // What stands before a comma is no side of the join.
+            JoinConstraint::On(condition) => {
+                self.apart(|this| this.join_on(left, right, kind, condition))
+            }
             JoinConstraint::Using(names) => {
                 let mut columns = Vec::with_capacity(names.len());
                 for name in names {

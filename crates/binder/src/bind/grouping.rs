@@ -318,6 +318,8 @@ impl<'a> Binder<'a> {
         having.for_each(|it| substitute(it, &level.keys));
         upper.expressions_mut().for_each(|it| substitute(it, &level.keys));
         level.left_out.iter_mut().for_each(|it| substitute(it, &level.keys));
+        let groupings = level.groupings.iter_mut().flat_map(|it| &mut it.1);
+        groupings.for_each(|it| substitute(it, &level.keys));
     }
 
     /// The attributes that keys have above the groups.

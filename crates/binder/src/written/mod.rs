@@ -8,6 +8,7 @@ mod json;
 mod json_table;
 mod parts;
 mod pivot;
+mod positional;
 mod windows;
 
 use std::fmt::Display;
@@ -102,6 +103,7 @@ impl Editor for Words {
 
     fn post_select(&mut self, select: &mut Select) -> ControlFlow<SqlError> {
         windows::of_select(select);
+        select.from.iter_mut().for_each(positional::of_tables);
         ControlFlow::Continue(())
     }
 
@@ -112,6 +114,9 @@ impl Editor for Words {
                     *name = ObjectName::from(vec![shown("ROWS FROM ".to_owned())]);
                 }
                 of_columns(alias.as_mut());
+            }
+            TableFactor::NestedJoin { table_with_joins, .. } => {
+                positional::of_tables(table_with_joins);
             }
             TableFactor::Pivot { .. } => {
                 if let Some(words) = pivot::of_factor(factor) {
