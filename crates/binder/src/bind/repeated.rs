@@ -27,6 +27,9 @@ pub(super) fn chain(mut rel: Rel) -> SqlResult<Vec<(Rel, Apply)>> {
     Ok(reversed)
 }
 
+/// The subqueries that are not among known ones, and what the attributes of those are that are.
+type Others = (Vec<(Rel, Apply)>, Vec<(Attr, Expr)>);
+
 impl Binder<'_> {
     /// Takes away the subqueries above the groups that are among those below them, and reads those instead.
     pub(super) fn share_repeated(
@@ -62,12 +65,8 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// The subqueries that are not among known ones, and what those are that are.
-    fn others(
-        &mut self,
-        known: &[(Rel, Apply)],
-        all: Vec<(Rel, Apply)>,
-    ) -> SqlResult<(Vec<(Rel, Apply)>, Vec<(Attr, Expr)>)> {
+    /// Takes the subqueries apart that are not among known ones.
+    fn others(&mut self, known: &[(Rel, Apply)], all: Vec<(Rel, Apply)>) -> SqlResult<Others> {
         let mut forms = Vec::with_capacity(known.len());
         for (rel, kind) in known {
             if let (Some(form), Some(attr)) = (self.form_of(rel, kind)?, kind.made()) {

@@ -52,7 +52,7 @@ pub trait SessionFacts: Sync {
     fn number_of(&self, _id: TableId, _name: &str) -> Option<u32> {
         None
     }
-    /// Where the columns of the rows of a step come from, by its name ([`crate::steps`]); those behind the last from nowhere.
+    /// Where the columns of the rows of a step come from, by its name; those behind the last from nowhere.
     fn step_origins(&self, _name: &str) -> Vec<Option<ColumnOrigin>> {
         Vec::new()
     }

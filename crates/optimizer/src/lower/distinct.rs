@@ -52,6 +52,8 @@ fn is_of_value(it: &Aggregate) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use types::DataType;
+
     use super::*;
 
     fn aggregate(function: AggregateFunction, distinct: bool, argument: usize) -> Aggregate {
