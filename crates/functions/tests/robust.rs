@@ -284,7 +284,7 @@ fn no_argument_panics_or_breaks_a_type() {
         let mut resolved = 0;
         let mut tries = 0;
         // Few of all types fit one that takes many arguments.
-        while resolved < CALLS && tries < if resolved > 0 { 200 } else { 60_000 } * CALLS {
+        while resolved < CALLS && tries < if resolved > 0 { 200 } else { 400_000 } * CALLS {
             resolved += usize::from(one_call(&mut prng, function, &all));
             tries += 1;
         }
