@@ -237,8 +237,11 @@ fn constant(prng: &mut Prng, data_type: DataType) -> Option<Value> {
 
 fn one_call(prng: &mut Prng, function: Function, all: &[DataType]) -> bool {
     let count = prng.below(8) as usize;
-    let types: Vec<DataType> =
-        (0..count).map(|_| all[prng.below(all.len() as u64) as usize]).collect();
+    let drawn = |prng: &mut Prng, of: &[DataType]| of[prng.below(of.len() as u64) as usize];
+    // Functions of many arguments take those of few types.
+    let few = [(); 3].map(|()| drawn(prng, all));
+    let of = if prng.below(2) == 0 { all } else { &few[..] };
+    let types: Vec<DataType> = (0..count).map(|_| drawn(prng, of)).collect();
     let constants: Vec<Option<Value>> = types.iter().map(|&it| constant(prng, it)).collect();
     let Ok(signature) = resolve_call(function, &types, &constants) else {
         return false;
@@ -284,7 +287,7 @@ fn no_argument_panics_or_breaks_a_type() {
         let mut resolved = 0;
         let mut tries = 0;
         // Few of all types fit one that takes many arguments.
-        while resolved < CALLS && tries < if resolved > 0 { 200 } else { 400_000 } * CALLS {
+        while resolved < CALLS && tries < if resolved > 0 { 200 } else { 60_000 } * CALLS {
             resolved += usize::from(one_call(&mut prng, function, &all));
             tries += 1;
         }
