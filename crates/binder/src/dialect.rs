@@ -555,6 +555,7 @@ mod tests {
             "posint '",
             "inet '",
             "cidr '",
+            "range '",
             // A word before anything but a constant is a name.
             "INTERVAL ARRAY[",
             "SELECT interval - 1",
