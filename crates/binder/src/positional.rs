@@ -2,8 +2,7 @@
 //!
 //! Key decision: the parser reads it as SQL Server's OUTER APPLY, which means nothing here, and binding numbers the rows.
 
-use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::SqlResult;
 
 use crate::joined_relations::factor_end;
@@ -19,8 +18,8 @@ pub(crate) fn known_words(tokens: &mut [TokenWithSpan]) -> SqlResult<()> {
             return Err(unsupported("OUTER APPLY"));
         }
         if is_word(&tokens[at].token, "positional") && follows("join") && !is_alias(tokens, at) {
-            tokens[at].token = word("OUTER", Keyword::OUTER);
-            tokens[at + 1].token = word("APPLY", Keyword::APPLY);
+            tokens[at].token = Token::make_keyword("OUTER");
+            tokens[at + 1].token = Token::make_keyword("APPLY");
         }
     }
     Ok(())
@@ -30,8 +29,4 @@ pub(crate) fn known_words(tokens: &mut [TokenWithSpan]) -> SqlResult<()> {
 fn is_alias(tokens: &[TokenWithSpan], at: usize) -> bool {
     let end = factor_end(tokens, at + 2).and_then(|it| tokens.get(it));
     end.is_some_and(|it| is_any(&it.token, &["on", "using"]))
-}
-
-fn word(value: &str, keyword: Keyword) -> Token {
-    Token::Word(Word { value: value.to_owned(), quote_style: None, keyword })
 }

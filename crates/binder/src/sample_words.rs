@@ -1,8 +1,7 @@
 //! DuckDB's samples: `FROM t USING SAMPLE 10`, `TABLESAMPLE RESERVOIR (10)`, `10%`, `5 ROWS`, `10% (bernoulli, 42)`. They become the
 //! TABLESAMPLE that the parser knows, with its unit said; what is sampled behind WHERE is sampled before it, as there.
 
-use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{SqlError, SqlResult, SqlState};
 
 use crate::joined_relations::factor_end;
@@ -69,9 +68,9 @@ fn said(tokens: &[TokenWithSpan], at: usize) -> SqlResult<(usize, Vec<Token>)> {
     };
     let token = |at: usize| tokens.get(at).map(|it| &it.token);
     let unit_at = |at: usize| match token(at) {
-        Some(Token::Mod) => Some(Keyword::PERCENT),
-        Some(it) if is_word(it, "percent") => Some(Keyword::PERCENT),
-        Some(it) if is_word(it, "rows") => Some(Keyword::ROWS),
+        Some(Token::Mod) => Some("PERCENT"),
+        Some(it) if is_word(it, "percent") => Some("PERCENT"),
+        Some(it) if is_word(it, "rows") => Some("ROWS"),
         _ => None,
     };
     let (mut size, mut end, unit);
@@ -98,7 +97,7 @@ fn said(tokens: &[TokenWithSpan], at: usize) -> SqlResult<(usize, Vec<Token>)> {
         let last = close - usize::from(said.is_some());
         size = tokens[at + 2..last].iter().map(|it| it.token.clone()).collect();
         let by_share = !is_word(&tokens[at].token, "reservoir");
-        unit = said.or_else(|| by_share.then_some(Keyword::PERCENT));
+        unit = said.or_else(|| by_share.then_some("PERCENT"));
         end = close + 1;
     } else {
         return Err(refused());
@@ -111,19 +110,12 @@ fn said(tokens: &[TokenWithSpan], at: usize) -> SqlResult<(usize, Vec<Token>)> {
         seed.extend(tokens[end + 2..close].iter().map(|it| it.token.clone()));
         end = close + 1;
     }
-    let unit = match unit {
-        Some(Keyword::PERCENT) => word("PERCENT", Keyword::PERCENT),
-        _ => word("ROWS", Keyword::ROWS),
-    };
-    let mut known = vec![
-        word("TABLESAMPLE", Keyword::TABLESAMPLE),
-        word("BERNOULLI", Keyword::BERNOULLI),
-        Token::LParen,
-    ];
+    let mut known =
+        vec![Token::make_keyword("TABLESAMPLE"), Token::make_keyword("BERNOULLI"), Token::LParen];
     known.append(&mut size);
-    known.extend([unit, Token::RParen]);
+    known.extend([Token::make_keyword(unit.unwrap_or("ROWS")), Token::RParen]);
     if !seed.is_empty() {
-        known.extend([word("REPEATABLE", Keyword::REPEATABLE), Token::LParen]);
+        known.extend([Token::make_keyword("REPEATABLE"), Token::LParen]);
         known.append(&mut seed);
         known.push(Token::RParen);
     }
@@ -152,8 +144,4 @@ fn place_of(tokens: &[TokenWithSpan], at: usize) -> SqlResult<usize> {
         }
     }
     Err(SqlError::new(SqlState::SYNTAX, "syntax error: USING SAMPLE without FROM"))
-}
-
-fn word(value: &str, keyword: Keyword) -> Token {
-    Token::Word(Word { value: value.to_owned(), quote_style: None, keyword })
 }

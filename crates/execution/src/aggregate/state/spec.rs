@@ -44,14 +44,8 @@ fn compared(column: Expr) -> Expr {
             None => return column,
         },
         DataType::Array(Element::Jsonb) => (Function::JsonKey, DataType::Array(Element::Text)),
-        DataType::Array(Element::Numeric) => (Function::NestedKey, DataType::Array(Element::Text)),
-        it if structs::is_nested(it) && it.has_key() => {
-            (Function::NestedKey, structs::key_type(it))
-        }
-        // Within JSON, ranges, structs and arrays zeros at the end do not count either.
-        of if of.has_key() && of != DataType::Bpchar => {
-            (Function::NestedKey, structs::key_type(of))
-        }
+        // Within ranges, structs, maps and arrays it is the same.
+        of if of.has_key() => (Function::NestedKey, structs::key_type(of)),
         _ => return column,
     };
     Expr { kind: ExprKind::Call { function, arguments: vec![column] }, data_type }
