@@ -17,7 +17,7 @@ use types::{SqlError, SqlResult, SqlState};
 use crate::fragments::read;
 use crate::steering::is_word;
 use crate::syntax::ident;
-use crate::walk::{self, Editor, uses_of};
+use crate::walk::{self, Editor, Uses};
 
 /// The names of WITH queries that are clauses of the one before.
 const SEARCH: &str = "search\n";
@@ -262,7 +262,7 @@ impl Added {
     fn add(self, query: &mut Cte) -> SqlResult<()> {
         let known = columns_of(query)?;
         let name = query.alias.name.clone();
-        let is_recursive = uses_of(&ident(&name), &query.query) > 0;
+        let is_recursive = Uses::of(&query.query).count(&ident(&name)) > 0;
         let not_recursive = || wrong("WITH query is not recursive".to_owned());
         let SetExpr::SetOperation { op: ast::SetOperator::Union, left, right, .. } =
             &mut *query.query.body

@@ -20,8 +20,9 @@ use crate::walk::{self, Looker};
 /// What stands for argument number so many until it is put there; no name of a user's begins so.
 const PLACE: &str = "\u{1}argument ";
 
-/// A column that tells a relation of arguments from those that users name.
-pub(crate) const PARAMETERS: &str = "\u{1}parameters";
+/// A column that tells a relation of arguments from those that users name: aggregates of the body are of the body. It is there where
+/// the body has any, and stands in the texts of views.
+pub(crate) const PARAMETERS: &str = "the parameters";
 
 /// A value that a call gives: of a function with a body, whose own calls are expanded, and some arguments.
 pub(crate) fn value(
@@ -55,7 +56,7 @@ pub(crate) fn value(
     };
     let text = format!(
         "(SELECT CAST(b.v AS {returns}) FROM {}LATERAL (SELECT 1) AS b (v) {strict} LIMIT 1)",
-        relation(name, form)
+        relation(name, form, &body)
     );
     let mut whole = read(&text, |it| it.parse_expr())?;
     let Expr::Subquery(query) = &mut whole else {
@@ -87,7 +88,7 @@ pub(crate) fn rows(
     let text = format!(
         "SELECT {} FROM {}LATERAL (SELECT 1) AS b ({})",
         items.join(", "),
-        relation(name, form),
+        relation(name, form, &body),
         columns.join(", ")
     );
     let mut query = read(&text, |it| it.parse_query())?;
@@ -107,10 +108,10 @@ pub fn check_query(name: &str, form: &MacroForm, function: &SqlFunction) -> SqlR
         true => String::new(),
         false => format!(" ({})", columns.join(", ")),
     };
-    let relation = relation(name, form);
+    let body = crate::parse::query(&form.body)?;
+    let relation = relation(name, form, &body);
     let text = format!("SELECT b.* FROM {relation}LATERAL (SELECT 1) AS b{columns}");
     let mut query = read(&text, |it| it.parse_query())?;
-    let body = crate::parse::query(&form.body)?;
     complete(&mut query, (name, form), body, &typed(function, &nulls)?)?;
     Ok(ParsedQuery(query))
 }
@@ -126,16 +127,16 @@ fn typed(function: &SqlFunction, arguments: &[Expr]) -> SqlResult<Vec<Expr>> {
 }
 
 /// `(SELECT ..) AS f, ` with a place for each argument; nothing without any.
-fn relation(name: &str, form: &MacroForm) -> String {
+fn relation(name: &str, form: &MacroForm, body: &ast::Query) -> String {
     let item = |place: usize| format!("\"{PLACE}{place}\" AS {}", column(form, place));
-    let items: Vec<String> = (0..form.parameters.len()).map(item).collect();
-    match items.is_empty() {
-        true => String::new(),
-        false => {
-            let items = items.join(", ");
-            format!("(SELECT {items}, NULL AS \"{PARAMETERS}\") AS {}, ", quoted(name))
-        }
+    let mut items: Vec<String> = (0..form.parameters.len()).map(item).collect();
+    if items.is_empty() {
+        return String::new();
     }
+    if any(body, is_aggregate) {
+        items.push(format!("NULL AS \"{PARAMETERS}\""));
+    }
+    format!("(SELECT {}) AS {}, ", items.join(", "), quoted(name))
 }
 
 fn column(form: &MacroForm, place: usize) -> String {
@@ -289,15 +290,18 @@ impl Looker for OwnAggregates {
     }
 
     fn pre_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-        let Expr::Function(call) = expr else { return ControlFlow::Continue(()) };
-        let name = call.name.to_string();
-        let is_one =
-            call.over.is_some() || aggregate_names().any(|it| name.eq_ignore_ascii_case(it));
-        match is_one && self.queries == 0 {
+        match self.queries == 0 && is_aggregate(expr) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
     }
+}
+
+/// Whether an expression is an aggregate or a window.
+fn is_aggregate(expr: &Expr) -> bool {
+    let Expr::Function(call) = expr else { return false };
+    let name = call.name.to_string();
+    call.over.is_some() || aggregate_names().any(|it| name.eq_ignore_ascii_case(it))
 }
 
 fn any(expr: &impl Visit, is_one: impl Fn(&Expr) -> bool) -> bool {

@@ -4,6 +4,7 @@
 //!
 //! Key decision: steps are told apart by the parser's tree alone, so that binding knows statements of one change only.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{self, Expr, SelectItem, SetExpr, TableFactor};
@@ -12,8 +13,8 @@ use types::{SqlError, SqlResult, SqlState};
 use crate::fragments::read;
 use crate::parsed_query::{ParsedQuery, Step};
 use crate::row_changes::checked_change;
-use crate::syntax::ident;
-use crate::walk::{self, Editor, uses_of};
+use crate::syntax::{ident, twice_named};
+use crate::walk::{self, Editor, Uses};
 
 /// What the name of the rows of a step begins with.
 const ROWS: &str = "rows\nof step ";
@@ -106,19 +107,19 @@ impl Taken {
     fn of_with(&mut self, with: ast::With, last: &ast::Query) -> SqlResult<()> {
         let ast::With { with_token, recursive, cte_tables } = with;
         let names: Vec<String> = cte_tables.iter().map(|it| ident(&it.alias.name)).collect();
+        distinct(&cte_tables)?;
         let mut unread: Vec<&str> = Vec::new();
         // By the places of the queries that read them, a recursive one itself.
-        let uses = |name: &str| -> usize {
-            cte_tables.iter().map(|it| uses_of(name, &it.query)).sum::<usize>()
-                + uses_of(name, last)
-        };
-        let is_recursive = |it: &ast::Cte| uses_of(&ident(&it.alias.name), &it.query) > 0;
-        let shared: Vec<bool> = (cte_tables.iter().zip(&names))
-            .map(|(it, name)| !is_recursive(it) && uses(name) > 1)
+        let uses: Vec<Uses> = cte_tables.iter().map(|it| Uses::of(&it.query)).collect();
+        let last = Uses::of(last);
+        let mut all = last.clone();
+        uses.iter().for_each(|it| all.add(it));
+        let shared: Vec<bool> = (uses.iter().zip(&names))
+            .map(|(own, name)| own.count(name) == 0 && all.count(name) > 1)
             .collect();
         for (place, mut cte) in cte_tables.into_iter().enumerate() {
             let is_read = returns(&cte.query.body);
-            let read = unread.iter().find(|it| uses_of(it, &cte.query) > 0);
+            let read = unread.iter().find(|it| uses[place].count(it) > 0);
             read.map_or(Ok(()), |it| Err(no_rows(it)))?;
             self.of_body(&mut cte.query.body)?;
             if is_change(&cte.query.body) || !cte.query.locks.is_empty() || shared[place] {
@@ -135,7 +136,7 @@ impl Taken {
             });
             known.cte_tables.push(cte);
         }
-        let read = unread.iter().find(|it| uses_of(it, last) > 0);
+        let read = unread.iter().find(|it| last.count(it) > 0);
         read.map_or(Ok(()), |it| Err(no_rows(it)))
     }
 
@@ -144,7 +145,9 @@ impl Taken {
         let rows = format!("{ROWS}{}", self.first.len());
         let mut step = std::mem::replace(query, reading(&rows)?);
         let own = step.with.take();
-        step.with = match (self.with.clone(), own) {
+        let in_view =
+            self.with.as_ref().map(|it| needed(it, &step)).filter(|it| !it.cte_tables.is_empty());
+        step.with = match (in_view, own) {
             (Some(mut known), Some(own)) => {
                 known.cte_tables.extend(own.cte_tables);
                 known.recursive |= own.recursive;
@@ -167,6 +170,30 @@ impl Taken {
             false => self.take(query, true),
         })
     }
+}
+
+/// That no two queries of a WITH have one name.
+fn distinct(queries: &[ast::Cte]) -> SqlResult<()> {
+    let mut known = BTreeSet::new();
+    match queries.iter().find(|it| !known.insert(ident(&it.alias.name))) {
+        Some(again) => Err(twice_named(&again.alias.name)),
+        None => Ok(()),
+    }
+}
+
+/// Those of the queries in view that a step names, and that they name.
+fn needed(known: &ast::With, step: &ast::Query) -> ast::With {
+    let mut names = Uses::of(step);
+    let mut needed = Vec::new();
+    for cte in known.cte_tables.iter().rev() {
+        // One of WITH RECURSIVE may name later ones.
+        if known.recursive || names.count(&ident(&cte.alias.name)) > 0 {
+            names.add(&Uses::of(&cte.query));
+            needed.push(cte.clone());
+        }
+    }
+    needed.reverse();
+    ast::With { cte_tables: needed, ..known.clone() }
 }
 
 /// The query of all rows of a file.

@@ -56,6 +56,17 @@ pub(crate) fn unsupported(what: impl std::fmt::Display) -> SqlError {
     SqlError::unsupported(format!("{what} is not supported"))
 }
 
+/// 42712: a second query of a WITH under one name.
+pub(crate) fn twice_named(name: &ast::Ident) -> SqlError {
+    let message = format!("WITH query name \"{}\" specified more than once", ident(name));
+    let error = SqlError::new(SqlState::DUPLICATE_ALIAS, message);
+    let start = name.span.start;
+    match start.line {
+        0 => error,
+        line => error.at(line as u32, start.column as u32),
+    }
+}
+
 /// A statement, or a form of one, that is not there, by its first words.
 pub(crate) fn unknown(statement: &impl std::fmt::Display) -> SqlError {
     let text = statement.to_string();

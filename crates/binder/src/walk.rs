@@ -3,6 +3,7 @@
 //! Key decision: one visitor for all walks, and one for all that change what they come by. The compiler makes the code of all those
 //! nodes anew for each type of visitor, some megabytes each time: thirty of them took nine tenths of this crate's time in the compiler.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
@@ -212,13 +213,47 @@ pub(crate) fn any_expression(part: &impl Visit, mut body: impl FnMut(&Expr) -> b
     look(part, &mut Each(&mut body))
 }
 
-/// How often a name stands for a relation in a part of a query. Another relation of the same name counts as well, which
+/// How often each name stands for a relation in some parts of a query. Another relation of the same name counts as well, which
 /// costs no more than a relation that is computed once without need.
-pub(crate) fn uses_of(name: &str, part: &impl Visit) -> usize {
-    let mut uses = 0;
-    relations(part, |relation| {
-        let [part] = &relation.0[..] else { return };
-        uses += usize::from(part.as_ident().is_some_and(|it| ident(it) == name));
-    });
-    uses
+#[derive(Clone, Default)]
+pub(crate) struct Uses(BTreeMap<String, usize>);
+
+impl Uses {
+    /// Those in one part.
+    pub(crate) fn of(part: &impl Visit) -> Self {
+        let mut uses = Self::default();
+        relations(part, |relation| {
+            if let [part] = &relation.0[..]
+                && let Some(name) = part.as_ident()
+            {
+                *uses.0.entry(ident(name)).or_default() += 1;
+            }
+        });
+        uses
+    }
+
+    /// How often this name does.
+    pub(crate) fn count(&self, name: &str) -> usize {
+        self.0.get(name).copied().unwrap_or(0)
+    }
+
+    /// Each name that does, once.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (name, uses) in &other.0 {
+            *self.0.entry(name.clone()).or_default() += uses;
+        }
+    }
+
+    /// Takes away what was added.
+    pub(crate) fn remove(&mut self, other: &Self) {
+        for (name, uses) in &other.0 {
+            if let Some(it) = self.0.get_mut(name) {
+                *it -= uses;
+            }
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! What a query that is made of itself may be: PostgreSQL's rules, on the parser's tree.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use sqlparser::ast::{
     self, Cte, JoinOperator, Query, Select, SetExpr, SetOperator, SetQuantifier, TableFactor,
     TableWithJoins,
@@ -9,7 +11,7 @@ use types::{SqlError, SqlResult, SqlState};
 use super::errors::{Name, at, unsupported};
 use super::scope::is_named;
 use crate::syntax::ident;
-use crate::walk::uses_of;
+use crate::walk::Uses;
 
 /// 42P19: a recursive query that cannot be.
 pub(super) const INVALID_RECURSION: SqlState = SqlState("42P19");
@@ -26,23 +28,34 @@ pub(super) struct Parts<'a> {
 ///
 /// Errors: 0A000 where two are made of one another.
 pub(super) fn order(queries: &[Cte]) -> SqlResult<Vec<usize>> {
+    let mut places: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (place, query) in queries.iter().enumerate() {
+        places.entry(ident(&query.alias.name)).or_default().push(place);
+    }
+    let mut needed_by: Vec<Vec<usize>> = vec![Vec::new(); queries.len()];
+    let mut missing = vec![0; queries.len()];
+    for (of, query) in queries.iter().enumerate() {
+        let uses = Uses::of(&query.query);
+        let others = uses.names().filter_map(|it| places.get(it)).flatten().filter(|it| **it != of);
+        for other in others {
+            needed_by[*other].push(of);
+            missing[of] += 1;
+        }
+    }
+    let mut ready: BTreeSet<usize> = (0..queries.len()).filter(|it| missing[*it] == 0).collect();
     let mut order: Vec<usize> = Vec::with_capacity(queries.len());
-    let needs = |of: usize, other: usize| {
-        of != other && uses_of(&ident(&queries[other].alias.name), &queries[of].query) > 0
-    };
-    while order.len() < queries.len() {
-        let is_ready = |it: &usize| {
-            !order.contains(it)
-                && (0..queries.len()).all(|other| order.contains(&other) || !needs(*it, other))
-        };
-        match (0..queries.len()).find(is_ready) {
-            Some(next) => order.push(next),
-            None => {
-                let left = (0..queries.len()).find(|it| !order.contains(it)).unwrap_or_default();
-                let message = "mutual recursion between WITH items is not implemented";
-                return Err(at(SqlError::unsupported(message), &Name(&queries[left].alias.name)));
+    while let Some(next) = ready.pop_first() {
+        order.push(next);
+        for of in &needed_by[next] {
+            missing[*of] -= 1;
+            if missing[*of] == 0 {
+                ready.insert(*of);
             }
         }
+    }
+    if let Some(left) = missing.iter().position(|it| *it > 0) {
+        let message = "mutual recursion between WITH items is not implemented";
+        return Err(at(SqlError::unsupported(message), &Name(&queries[left].alias.name)));
     }
     Ok(order)
 }
@@ -79,11 +92,11 @@ pub(super) fn parts(cte: &Cte) -> SqlResult<Parts<'_>> {
     if query
         .with
         .as_ref()
-        .is_some_and(|with| with.cte_tables.iter().any(|it| uses_of(&name, &it.query) > 0))
+        .is_some_and(|with| with.cte_tables.iter().any(|it| Uses::of(&it.query).count(&name) > 0))
     {
         return Err(invalid(within(&name, "a subquery")));
     }
-    if uses_of(&name, &**left) > 0 {
+    if Uses::of(&**left).count(&name) > 0 {
         return Err(invalid(within(&name, "its non-recursive term")));
     }
     let mut walk = Walk { name: &name, found: 0 };
@@ -217,5 +230,5 @@ impl Walk<'_> {
 }
 
 fn uses(name: &str, part: &impl ast::Visit) -> bool {
-    uses_of(name, part) > 0
+    Uses::of(part).count(name) > 0
 }

@@ -3,16 +3,17 @@
 //! As in PostgreSQL, a query that is used once is bound where it is used; one that is used several times, or that may
 //! give other rows each time, is computed once. MATERIALIZED and NOT MATERIALIZED decide otherwise.
 
-use crate::walk::uses_of;
 use plan::relation::{Attr, Rel};
 use sqlparser::ast::{self, CteAsMaterialized};
-use types::{SqlError, SqlResult, SqlState, TableId, TableInfo};
+use types::{SqlError, SqlResult, TableId, TableInfo};
 
-use super::errors::{Name, at, unsupported};
+use super::errors::{Name, unsupported};
 use super::recursive_rows::RecursiveRows;
 use super::recursive_rules::INVALID_RECURSION;
 use super::scope::is_named;
 use super::{Answer, Binder, OutputColumn, is_repeatable};
+use crate::syntax::twice_named;
+use crate::walk::Uses;
 
 /// A query of a WITH clause in view.
 #[derive(Debug)]
@@ -68,7 +69,10 @@ impl<'a> Binder<'a> {
             true => super::recursive_rules::order(&with.cte_tables)?,
             false => (0..with.cte_tables.len()).collect(),
         };
-        for (at_place, place) in order.iter().enumerate() {
+        let uses: Vec<Uses> = with.cte_tables.iter().map(|it| Uses::of(&it.query)).collect();
+        let mut later = Uses::of(&query.body);
+        uses.iter().for_each(|it| later.add(it));
+        for place in &order {
             let cte = &with.cte_tables[*place];
             let name = &cte.alias.name;
             if cte.from.is_some() {
@@ -76,18 +80,15 @@ impl<'a> Binder<'a> {
             }
             let own = crate::syntax::ident(name);
             if self.with[first..].iter().any(|it| is_named(&it.cte.alias.name, &own)) {
-                let message = format!("WITH query name \"{own}\" specified more than once");
-                return Err(at(SqlError::new(SqlState::DUPLICATE_ALIAS, message), &Name(name)));
+                return Err(twice_named(name));
             }
-            let later = order[at_place + 1..].iter().map(|it| &with.cte_tables[*it]);
-            let mut uses = uses_of(&own, &query.body);
-            uses += later.map(|it| uses_of(&own, &it.query)).sum::<usize>();
-            let is_recursive = with.recursive && uses_of(&own, &cte.query) > 0;
+            later.remove(&uses[*place]);
+            let is_recursive = with.recursive && uses[*place].count(&own) > 0;
             let levels = self.levels.len();
             self.with.push(WithQuery {
                 cte,
                 levels,
-                uses,
+                uses: later.count(&own),
                 is_used: false,
                 shared: None,
                 is_recursive,
