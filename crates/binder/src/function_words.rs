@@ -133,9 +133,17 @@ pub fn of_one_row(body: &str, columns: usize) -> String {
     let names: Vec<String> = (1..=columns).map(|it| format!("c{it}")).collect();
     let names = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
     format!(
-        "SELECT \"the row\".* FROM (SELECT 1) AS \"one row\" LEFT JOIN LATERAL \
+        "{ONE_ROW} LEFT JOIN LATERAL \
          (SELECT * FROM ({body}) AS \"all rows\"{names} LIMIT 1) AS \"the row\" ON TRUE"
     )
+}
+
+/// What a query that [`of_one_row`] made begins with.
+const ONE_ROW: &str = "SELECT \"the row\".* FROM (SELECT 1) AS \"one row\"";
+
+/// Whether a body was made a query of one row.
+pub(crate) fn is_of_one_row(body: &str) -> bool {
+    body.starts_with(ONE_ROW)
 }
 
 /// What parameters that are OUT say of what a function gives.

@@ -16,6 +16,7 @@ use types::{
 };
 
 use crate::fragments::read;
+use crate::function_words::is_of_one_row;
 use crate::levels;
 use crate::overloads::{self, Candidate};
 use crate::sql_functions;
@@ -84,8 +85,7 @@ impl Editor for Expanding<'_> {
         let named = |call: &ast::Function| {
             // What is wrong with the name is told of the call.
             let all = self.meant(&call.name).unwrap_or_default();
-            let is_one = |it: &&Arc<MacroDefinition>| !it.is_table && it.is_function();
-            all.iter().find(is_one).map(|it| it.bare_name())
+            all.iter().find(|it| it.is_function()).map(|it| it.bare_name())
         };
         name_columns(&mut query.body, &named);
         ControlFlow::Continue(())
@@ -111,6 +111,18 @@ impl Editor for Expanding<'_> {
                 *factor = new;
             }
             Err(error) => return ControlFlow::Break(error),
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Puts what there is in the place of the first relation.
+struct Putting(Option<TableFactor>);
+
+impl Editor for Putting {
+    fn pre_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<SqlError> {
+        if let Some(it) = self.0.take() {
+            *factor = it;
         }
         ControlFlow::Continue(())
     }
@@ -173,9 +185,9 @@ impl Expanding<'_> {
     fn of_call(&self, expr: &Expr) -> SqlResult<Option<Expr>> {
         let Expr::Function(call) = expr else { return Ok(None) };
         let FunctionArguments::List(list) = &call.args else { return Ok(None) };
-        let mut all = self.meant(&call.name)?;
-        all.retain(|it| !it.is_table);
-        if all.is_empty() {
+        let (of_rows, all): (Vec<_>, Vec<_>) =
+            self.meant(&call.name)?.into_iter().partition(|it| it.is_table);
+        if all.is_empty() && !of_rows.iter().any(|it| it.is_function()) {
             return self.of_extension(call);
         }
         let is_plain = call.over.is_none()
@@ -187,6 +199,9 @@ impl Expanding<'_> {
             return Err(unsupported(
                 "a call of a macro or of a function in SQL with anything but arguments",
             ));
+        }
+        if all.is_empty() {
+            return self.rows_as_values(&call.name, &of_rows, list);
         }
         let fitting = fitting(&all, &list.args)?;
         match self.is_told_by_names(&fitting)? {
@@ -201,6 +216,47 @@ impl Expanding<'_> {
                 let call = overloads::call(&call.name.to_string(), candidates, given);
                 Ok(Some(Expr::Function(call)))
             }
+        }
+    }
+
+    /// The rows that a call in an expression gives, each as one value.
+    fn rows_as_values(
+        &self,
+        name: &ast::ObjectName,
+        of_rows: &[Arc<MacroDefinition>],
+        list: &ast::FunctionArgumentList,
+    ) -> SqlResult<Option<Expr>> {
+        let fitting = fitting(of_rows, &list.args)?;
+        let Some(first) = fitting.first().map(|it| &it.form) else { return Ok(None) };
+        let width = first.function.as_ref().map_or(0, |it| it.returns.len());
+        if width == 0 {
+            return Err(unsupported(
+                "rows of a function that returns RECORD, without their columns",
+            ));
+        }
+        let ident = |it: &str| Ident::with_quote('"', it);
+        let column = |name| ast::TableAliasColumnDef { name, data_type: None };
+        let (row, columns) = match width {
+            1 => ("\"the row\".\"the value\"", vec![column(ident("the value"))]),
+            _ => ("\"the row\"", Vec::new()),
+        };
+        let call = TableFactor::Function {
+            lateral: false,
+            name: name.clone(),
+            args: list.args.clone(),
+            with_ordinality: false,
+            alias: Some(TableAlias { explicit: true, name: ident("the row"), columns, at: None }),
+        };
+        let rows = format!("(SELECT {row} FROM \"the call\")");
+        let text = match is_of_one_row(&first.body) {
+            true => rows,
+            false => format!("unnest(ARRAY{rows})"),
+        };
+        let mut whole = read(&text, |it| it.parse_expr())?;
+        let mut putting = Putting(self.of_table(&call)?);
+        match walk::edit(&mut whole, &mut putting) {
+            ControlFlow::Continue(()) => Ok(Some(whole)),
+            ControlFlow::Break(error) => Err(error),
         }
     }
 

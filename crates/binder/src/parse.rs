@@ -198,6 +198,31 @@ pub(crate) fn condition_of(condition: Vec<TokenWithSpan>) -> SqlResult<String> {
     Err(SqlError::new(SqlState::SYNTAX, "syntax error: no condition stands behind WHERE"))
 }
 
+/// Reads a statement that the parser does not know; `None` of any other.
+type Recognise = fn(&[TokenWithSpan]) -> SqlResult<Option<Statement>>;
+
+/// The kinds of such statements.
+const RECOGNISE: [Recognise; 18] = [
+    maintenance::recognise,
+    constraint_words::recognise,
+    steering::alter_query,
+    folders::export_or_import,
+    about_names,
+    comment_words::recognise,
+    about_cursor,
+    about_type,
+    domain_words::recognise,
+    notify_words::recognise,
+    transactions::recognise_prepared,
+    about_blocks,
+    role_words::recognise,
+    schema_words::recognise,
+    generated_columns::recognise,
+    storage_words::recognise,
+    sequence_words::recognise,
+    extension_words::recognise,
+];
+
 fn parse_one(
     tokens: Vec<TokenWithSpan>,
     copy_options: copy_options::CopyWords,
@@ -222,25 +247,7 @@ fn parse_one(
         statements.push(table_actions::together(parsed)?);
         return Ok(());
     }
-    for recognise in [
-        maintenance::recognise,
-        constraint_words::recognise,
-        steering::alter_query,
-        folders::export_or_import,
-        about_names,
-        comment_words::recognise,
-        about_cursor,
-        about_type,
-        domain_words::recognise,
-        notify_words::recognise,
-        about_blocks,
-        role_words::recognise,
-        schema_words::recognise,
-        generated_columns::recognise,
-        storage_words::recognise,
-        sequence_words::recognise,
-        extension_words::recognise,
-    ] {
+    for recognise in RECOGNISE {
         if let Some(statement) = recognise(&tokens)? {
             statements.push(statement);
             return Ok(());

@@ -116,6 +116,22 @@ pub fn check_query(name: &str, form: &MacroForm, function: &SqlFunction) -> SqlR
     Ok(ParsedQuery(query))
 }
 
+/// Whether a column of a function's body may be a constant that has a type only where it is used.
+pub fn may_be_untyped(form: &MacroForm, place: usize) -> SqlResult<bool> {
+    let body = crate::parse::query(&form.body)?;
+    let SetExpr::Select(select) = &*body.body else { return Ok(true) };
+    fn expr(item: &SelectItem) -> Option<&Expr> {
+        match item {
+            SelectItem::UnnamedExpr(it) | SelectItem::ExprWithAlias { expr: it, .. } => Some(it),
+            _ => None,
+        }
+    }
+
+    let items: Option<Vec<&Expr>> = select.projection.iter().map(expr).collect();
+    let items = items.unwrap_or_default();
+    Ok(items.get(place).is_none_or(|it| matches!(it, Expr::Value(_))))
+}
+
 /// Arguments with the types of their parameters.
 fn typed(function: &SqlFunction, arguments: &[Expr]) -> SqlResult<Vec<Expr>> {
     let cast = |(value, data_type): (&Expr, &String)| {

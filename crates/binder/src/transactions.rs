@@ -7,6 +7,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use types::{SqlError, SqlResult, SqlState};
 
+use crate::cursor::Cursor;
 use crate::statement::{Isolation, Statement, TransactionModes, TransactionStatement};
 use crate::syntax::{ident, unsupported};
 
@@ -39,6 +40,32 @@ pub(crate) fn take_deferrable(tokens: &mut Vec<TokenWithSpan>) -> Option<bool> {
         deferrable = Some(!negated);
     }
     deferrable
+}
+
+/// Refuses what there is for transactions that are prepared in one session and ended in another, as a server does that keeps none.
+///
+/// Errors: 55000 of PREPARE TRANSACTION, 42704 of what ends one.
+pub(crate) fn recognise_prepared(tokens: &[TokenWithSpan]) -> SqlResult<Option<Statement>> {
+    let mut cursor = Cursor::new(tokens);
+    let prepares = cursor.take("PREPARE") && cursor.take("TRANSACTION");
+    if !prepares {
+        cursor = Cursor::new(tokens);
+        if !((cursor.take("COMMIT") || cursor.take("ROLLBACK")) && cursor.take("PREPARED")) {
+            return Ok(None);
+        }
+    }
+    let Some(Token::SingleQuotedString(name)) = cursor.peek() else {
+        return Err(cursor.expected("the name of a transaction"));
+    };
+    cursor.advance();
+    cursor.expect_end()?;
+    Err(match prepares {
+        true => SqlError::new(SqlState("55000"), "prepared transactions are disabled"),
+        false => {
+            let message = format!("prepared transaction with identifier \"{name}\" does not exist");
+            SqlError::new(SqlState::UNDEFINED_OBJECT, message)
+        }
+    })
 }
 
 /// Says of a statement about a transaction whether that is deferrable.

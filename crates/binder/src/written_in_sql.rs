@@ -2,13 +2,16 @@
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{self, Expr, Ident, SelectItem, SetExpr, TableAlias, TableFactor};
+use sqlparser::ast::{
+    self, Expr, FunctionArg, FunctionArgExpr, Ident, SelectItem, SetExpr, TableAlias, TableFactor,
+};
 use sqlparser::tokenizer::Token;
 use types::key_words::{KINDS, UNRESERVED};
 use types::{SqlError, SqlResult, names};
 
 use crate::bind::aggregate_names;
 use crate::fragments::read;
+use crate::own_names::ROWS_FROM;
 use crate::walk::{self, Editor};
 use crate::{
     catalog_forms, catalog_tables, duckdb_forms, listed_aggregates, named_parts, percentile_lists,
@@ -37,10 +40,43 @@ pub(crate) fn expanded(statement: &mut impl ast::VisitMut) -> SqlResult<()> {
     if let ControlFlow::Break(error) = walk::edit(statement, &mut Tables) {
         return Err(error);
     }
-    let flow = walk::expressions_mut(statement, |expr| {
+    match walk::edit(statement, &mut Calls::default()) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(error) => Err(error),
+    }
+}
+
+/// Puts what they stand for in the places of calls.
+#[derive(Default)]
+struct Calls {
+    /// Where the calls of ROWS FROM are, which give rows.
+    rows: Vec<*const Expr>,
+}
+
+impl Editor for Calls {
+    fn pre_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<SqlError> {
+        let (name, args) = match factor {
+            TableFactor::Function { name, args, .. } => (name, &*args),
+            TableFactor::Table { name, args: Some(args), .. } => (name, &args.args),
+            _ => return ControlFlow::Continue(()),
+        };
+        if name.0.last().and_then(|it| it.as_ident()).is_some_and(|it| it.value == ROWS_FROM) {
+            let calls = args.iter().filter_map(|it| match it {
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(it)) => Some(&raw const *it),
+                _ => None,
+            });
+            self.rows.extend(calls);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_expr(&mut self, expr: &mut Expr) -> ControlFlow<SqlError> {
+        let place = &raw const *expr;
         let Expr::Function(call) = expr else { return ControlFlow::Continue(()) };
-        let made = made_of(call);
-        match made {
+        if self.rows.contains(&place) && is_of_pairs(call) {
+            return ControlFlow::Continue(());
+        }
+        match made_of(call) {
             None => ControlFlow::Continue(()),
             Some(Ok(new)) => {
                 *expr = new;
@@ -48,11 +84,12 @@ pub(crate) fn expanded(statement: &mut impl ast::VisitMut) -> SqlResult<()> {
             }
             Some(Err(error)) => ControlFlow::Break(error),
         }
-    });
-    match flow {
-        ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(error) => Err(error),
     }
+}
+
+/// Whether a call is of a function whose rows have two columns.
+fn is_of_pairs(call: &ast::Function) -> bool {
+    of_pairs(&call.name.to_string().to_lowercase()).is_some()
 }
 
 /// Puts the queries of functions in FROM in the places of their calls.
@@ -256,7 +293,8 @@ fn filled(form: &str, arguments: &[String]) -> String {
 /// What calls of a function of DuckDB or of the catalog stand for, each form with the number of its arguments.
 fn forms(name: &str) -> Option<&'static [(usize, &'static str)]> {
     let of_duckdb = of_times(name).or_else(|| of_texts(name)).or_else(|| of_values(name));
-    of_duckdb.or_else(|| duckdb_forms::forms(name)).or_else(|| catalog_forms::forms(name))
+    let own = of_duckdb.or_else(|| of_pairs(name)).or_else(|| of_session(name));
+    own.or_else(|| duckdb_forms::forms(name)).or_else(|| catalog_forms::forms(name))
 }
 
 fn of_times(name: &str) -> Option<&'static [(usize, &'static str)]> {
@@ -344,6 +382,40 @@ fn of_texts(name: &str) -> Option<&'static [(usize, &'static str)]> {
         "convert" => &[(3, "convert_to(convert_from({1}, {2}), {3})")],
         "json_valid" => &[(1, "(({1}) IS JSON)")],
         "json" => &[(1, "CAST({1} AS JSON)")],
+        _ => return None,
+    })
+}
+
+fn of_pairs(name: &str) -> Option<&'static [(usize, &'static str)]> {
+    Some(match name {
+        // In a select list: each of their rows as one value. In FROM they are no calls in expressions.
+        "json_each" => {
+            &[(1, "unnest(ARRAY(SELECT \"the pair\" FROM json_each({1}) AS \"the pair\"))")]
+        }
+        "json_each_text" => {
+            &[(1, "unnest(ARRAY(SELECT \"the pair\" FROM json_each_text({1}) AS \"the pair\"))")]
+        }
+        "jsonb_each" => {
+            &[(1, "unnest(ARRAY(SELECT \"the pair\" FROM jsonb_each({1}) AS \"the pair\"))")]
+        }
+        "jsonb_each_text" => {
+            &[(1, "unnest(ARRAY(SELECT \"the pair\" FROM jsonb_each_text({1}) AS \"the pair\"))")]
+        }
+        _ => return None,
+    })
+}
+
+fn of_session(name: &str) -> Option<&'static [(usize, &'static str)]> {
+    Some(match name {
+        "current_query" => {
+            &[(0, "(SELECT query FROM pg_stat_activity WHERE pid = pg_backend_pid())")]
+        }
+        "inet_client_addr" => {
+            &[(0, "(SELECT client_addr FROM pg_stat_activity WHERE pid = pg_backend_pid())")]
+        }
+        "inet_client_port" => {
+            &[(0, "(SELECT client_port FROM pg_stat_activity WHERE pid = pg_backend_pid())")]
+        }
         _ => return None,
     })
 }

@@ -6,7 +6,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType as ArrowType;
 use plan::Function;
 use types::numeric::datetime::{date_of_timestamp, is_infinite, parse_moment};
-use types::{SqlResult, Zone};
+use types::{SqlError, SqlResult, Zone};
 
 use crate::calendar::{self, MICROS_PER_DAY, MICROS_PER_SECOND};
 use crate::call::Call;
@@ -74,7 +74,15 @@ impl<'a> Reader<'a> {
     fn at(&mut self, row: usize) -> SqlResult<(i64, i64)> {
         let text = self.texts.value(row);
         match self.templates {
-            Some(templates) => parsed::parse(text, self.tokens.get(templates.value(row))),
+            Some(templates) => {
+                let said = parsed::parse(text, self.tokens.get(templates.value(row)))?;
+                match said.ahead {
+                    None => Ok((said.day, said.micros)),
+                    Some(_) => Err(SqlError::unsupported(
+                        "TZH and TZM in a template of to_timestamp or to_date",
+                    )),
+                }
+            }
             None => {
                 let micros = parse_moment(text, &Zone::utc())?;
                 if is_infinite(micros) {

@@ -8,10 +8,21 @@ use crate::calendar::{
 use crate::error::invalid_datetime;
 use crate::template::{DAYS, MONTHS, Part, ROMAN, Token};
 
-/// The day and microsecond of it that a text says by a template. Errors: 22007, 22008.
-pub(crate) fn parse(text: &str, tokens: &[Token]) -> SqlResult<(i64, i64)> {
+/// What a text says by a template.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Said {
+    /// Days since 1970-01-01.
+    pub day: i64,
+    /// Microseconds since midnight.
+    pub micros: i64,
+    /// Seconds that its clocks are ahead of UTC.
+    pub ahead: Option<i64>,
+}
+
+/// What a text says by a template. Errors: 22007, 22008.
+pub(crate) fn parse(text: &str, tokens: &[Token]) -> SqlResult<Said> {
     let mut fields = Fields::default();
-    let mut input = Input { rest: text, skipped: 0 };
+    let mut input = Input { whole: text, rest: text, skipped: 0 };
     let exact = tokens.iter().any(|it| matches!(it, Token::Field { part: Part::Exact, .. }));
     for (place, token) in tokens.iter().enumerate() {
         if input.rest.is_empty() {
@@ -21,7 +32,8 @@ pub(crate) fn parse(text: &str, tokens: &[Token]) -> SqlResult<(i64, i64)> {
             input.skip_blanks();
         }
         match token {
-            Token::Field { .. } => {
+            Token::Field { part, .. } => {
+                fields.is_of_one_convention(*part)?;
                 fields.read(token, tokens.get(place + 1), &mut input)?;
                 if !exact {
                     input.skipped = 0;
@@ -35,16 +47,40 @@ pub(crate) fn parse(text: &str, tokens: &[Token]) -> SqlResult<(i64, i64)> {
             Token::Literal(_) => input.skip_character(),
         }
     }
-    let out_of_range = || {
-        let message = format!("date/time field value out of range: \"{text}\"");
-        SqlError::new(SqlState::DATETIME_OVERFLOW, message)
-    };
-    let day = fields.day().ok_or_else(out_of_range)?;
-    let micros = fields.micros()?.ok_or_else(out_of_range)?;
-    Ok((day, micros))
+    fields.said(text)
+}
+
+/// What a text says that follows a template to the letter, as SQL/JSON asks. Errors: 22007, 22008.
+pub(crate) fn parse_exactly(text: &str, tokens: &[Token]) -> SqlResult<Said> {
+    let mut fields = Fields::default();
+    let mut input = Input { whole: text, rest: text, skipped: 0 };
+    let wrong = |message: String| Err(invalid_datetime(message));
+    for (place, token) in tokens.iter().enumerate() {
+        if input.rest.is_empty() {
+            return wrong("input string is too short for datetime format".to_owned());
+        }
+        match token {
+            Token::Field { part, .. } => {
+                fields.is_of_one_convention(*part)?;
+                fields.read(token, tokens.get(place + 1), &mut input)?;
+            }
+            Token::Separator(it) | Token::Literal(it) if input.rest.starts_with(*it) => {
+                input.skip_character();
+            }
+            Token::Separator(it) => return wrong(format!("unmatched format separator \"{it}\"")),
+            Token::Literal(it) => return wrong(format!("unmatched format character \"{it}\"")),
+        }
+    }
+    match input.rest.trim_start().is_empty() {
+        true => fields.said(text),
+        false => {
+            wrong("trailing characters remain in input string after datetime format".to_owned())
+        }
+    }
 }
 
 struct Input<'a> {
+    whole: &'a str,
     rest: &'a str,
     /// Characters that were skipped beyond those that the template names.
     skipped: i64,
@@ -61,6 +97,21 @@ impl Input<'_> {
         let mut characters = self.rest.chars();
         characters.next();
         self.rest = characters.as_str();
+    }
+
+    /// Whether hours ahead of UTC are negative. The sign may have been skipped as a blank before them.
+    fn is_west(&mut self) -> bool {
+        let sign = match self.rest.chars().next() {
+            Some(it @ ('+' | '-' | ' ')) => {
+                self.skip_character();
+                Some(it)
+            }
+            _ if self.skipped > 0 => {
+                self.whole[..self.whole.len() - self.rest.len()].chars().next_back()
+            }
+            _ => None,
+        };
+        sign == Some('-')
     }
 
     /// One separator of the template stands for one of the text, or for none.
@@ -141,6 +192,18 @@ struct Fields {
     milli: Option<i64>,
     afternoon: bool,
     twelve_hours: bool,
+    /// Whether the clocks are behind UTC, once a zone was said.
+    is_west: Option<bool>,
+    zone_hours: Option<i64>,
+    zone_minutes: Option<i64>,
+    /// That of the first field that has one.
+    convention: Option<Convention>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Convention {
+    Gregorian,
+    Iso,
 }
 
 /// A field is said once, or always the same.
@@ -156,7 +219,33 @@ fn set(field: &mut Option<i64>, value: i64, name: &str) -> SqlResult<()> {
     }
 }
 
+/// How a field counts days: in months, or in weeks of ISO 8601.
+fn convention(part: Part) -> Option<Convention> {
+    use Part as P;
+    match part {
+        P::IsoYear(_) | P::IsoDayOfYear | P::IsoWeek | P::IsoDayOfWeek => Some(Convention::Iso),
+        P::Year(_) | P::YearComma | P::Month | P::ShortMonth | P::MonthNumber | P::Roman => {
+            Some(Convention::Gregorian)
+        }
+        P::DayOfMonth | P::DayOfYear | P::DayOfWeek | P::WeekOfMonth | P::WeekOfYear => {
+            Some(Convention::Gregorian)
+        }
+        _ => None,
+    }
+}
+
 impl Fields {
+    fn is_of_one_convention(&mut self, part: Part) -> SqlResult<()> {
+        let Some(own) = convention(part) else { return Ok(()) };
+        if *self.convention.get_or_insert(own) == own {
+            return Ok(());
+        }
+        let error = invalid_datetime("invalid combination of date conventions");
+        Err(error.with_hint(
+            "Do not mix Gregorian and ISO week date conventions in a formatting template.",
+        ))
+    }
+
     fn read(
         &mut self,
         token: &Token,
@@ -192,10 +281,14 @@ impl Fields {
                 self.twelve_hours = true;
             }
             Part::Exact => {}
-            Part::Zone | Part::ZoneOffset | Part::ZoneHour | Part::ZoneMinute => {
-                let message =
-                    format!("formatting field \"{name}\" is not supported for a TIMESTAMP");
+            Part::Zone | Part::ZoneOffset => {
+                let message = format!("formatting field \"{name}\" is only supported in to_char");
                 return Err(SqlError::unsupported(message));
+            }
+            Part::ZoneHour => {
+                self.is_west = Some(input.is_west());
+                let (hours, _) = input.number(name, 2, !begins_with_digit(next))?;
+                set(&mut self.zone_hours, hours, name)?;
             }
             Part::YearComma => {
                 let (thousands, _) = input.number(name, 1, true)?;
@@ -254,10 +347,30 @@ impl Fields {
             Part::SecondOfDay => &mut self.second_of_day,
             Part::WeekOfMonth => &mut self.week_of_month,
             Part::WeekOfYear => &mut self.week_of_year,
+            Part::ZoneMinute => {
+                self.is_west.get_or_insert(false);
+                &mut self.zone_minutes
+            }
             // A quarter does not tell a date.
             _ => return Ok(()),
         };
         set(field, value, name)
+    }
+
+    fn said(&self, text: &str) -> SqlResult<Said> {
+        let out_of_range = || {
+            let message = format!("date/time field value out of range: \"{text}\"");
+            SqlError::new(SqlState::DATETIME_OVERFLOW, message)
+        };
+        let day = self.day().ok_or_else(out_of_range)?;
+        let micros = self.micros()?.ok_or_else(out_of_range)?;
+        let (hours, minutes) = (self.zone_hours.unwrap_or(0), self.zone_minutes.unwrap_or(0));
+        if !(0..=15).contains(&hours) || !(0..60).contains(&minutes) {
+            return Err(out_of_range());
+        }
+        let distance = hours * 3_600 + minutes * 60;
+        let ahead = self.is_west.map(|it| if it { -distance } else { distance });
+        Ok(Said { day, micros, ahead })
     }
 
     /// The day, if there is such a date.
@@ -376,7 +489,6 @@ fn begins_with_digit(token: Option<&Token>) -> bool {
                 | Part::Zone
                 | Part::ZoneOffset
                 | Part::ZoneHour
-                | Part::ZoneMinute
                 | Part::Exact
         ),
         Some(Token::Separator(it) | Token::Literal(it)) => it.is_ascii_digit(),

@@ -232,6 +232,7 @@ impl Session {
     ) -> SqlResult<Answer> {
         self.write_alone(cancel)?;
         for table in self.with_referring(names, cascade)? {
+            self.nothing_is_deferred(&table)?;
             self.replace_with(&table, cancel, |context| table.emptied(context))?;
             self.note(|| Operation::empty(&table.name))?;
             if restart {

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use storage::{BuildContext, NothingPutOff, Table, TableDesign, TableIndex};
-use types::{Deferral, ForeignKey, SqlError, SqlResult, SqlState};
+use types::{Deferral, ForeignKey, SqlError, SqlResult, SqlState, names};
 
 use crate::answer::done;
 use crate::changed_keys::Keys;
@@ -30,6 +30,28 @@ impl Session {
         if let Some(writing) = &mut *self.writing.lock() {
             writing.deferred.push(deferred);
         }
+    }
+
+    /// That no foreign key of a table, or to it, is yet to be asked.
+    ///
+    /// Errors: 55006.
+    pub(crate) fn nothing_is_deferred(&self, table: &Table) -> SqlResult<()> {
+        let snapshot = self.snapshot();
+        let is_of = |of: &Deferred| {
+            let child = snapshot.by_id(of.child);
+            let mut keys = child.iter().flat_map(|it| &it.rules().references);
+            let key = keys.find(|it| *it.name == *of.name && self.is_deferred(it));
+            key.is_some_and(|it| match of.lost {
+                Some(_) => *it.parent == *table.name,
+                None => of.child == table.id,
+            })
+        };
+        if !self.writing.lock().iter().flat_map(|it| &it.deferred).any(is_of) {
+            return Ok(());
+        }
+        let name = names::bare(&table.name);
+        let message = format!("cannot TRUNCATE \"{name}\" because it has pending trigger events");
+        Err(SqlError::new(SqlState("55006"), message))
     }
 
     /// Asks what was put off: all of it before a commit, else that which is not to be put off any more.

@@ -1,6 +1,8 @@
 //! CREATE, ALTER and DROP of macros, and of functions in SQL, which are macros that say more.
 
 use binder::{FunctionChange, SaidMacro, sql_functions};
+use types::numeric::errors::type_name;
+use types::numeric::is_assignable;
 use types::{
     DataType, MacroDefinition, MacroForm, MacroParameter, SqlError, SqlResult, SqlState, names,
 };
@@ -186,6 +188,16 @@ impl Session {
         let gives = bound.columns.len();
         if gives != says && says > 0 {
             return Err(mismatch(format!("it gives {gives} columns, and says {says}")));
+        }
+        let pairs = function.returns.iter().zip(&bound.columns);
+        for (place, ((_, says), (_, gives))) in pairs.enumerate() {
+            let Ok(says) = binder::named_type(says) else { continue };
+            if !is_assignable(*gives, says) && !sql_functions::may_be_untyped(form, place)? {
+                let (gives, says) = (type_name(*gives), type_name(says));
+                let message = format!("return type mismatch in function declared to return {says}");
+                let detail = format!("Actual return type is {gives}.");
+                return Err(SqlError::new(SqlState("42P13"), message).with_detail(detail));
+            }
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Calls of aggregate functions.
 
-use plan::relation::Rel;
+use plan::relation::{Apply, AttrSet, Rel};
 use plan::{Aggregate, AggregateFunction, BinaryOperator, Expr, ExprKind, Function};
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
 use types::{DataType, SqlError, SqlResult, SqlState, Value};
@@ -12,7 +12,7 @@ use super::coercion::fold_cast;
 use super::errors::{at, unsupported};
 use super::level::Clause;
 use super::order::Ordering;
-use super::scope::{Columns, Meaning};
+use super::scope::Meaning;
 
 impl<'a> Binder<'a> {
     /// A call of an aggregate function.
@@ -269,19 +269,14 @@ impl<'a> Binder<'a> {
 
     /// A value that is not NULL exactly where a relation has a row: a constant beside its rows, below the outer joins.
     pub(super) fn whole_row_marker(&mut self, of: &ast::ObjectName) -> SqlResult<Expr> {
-        let (first, all) = {
-            let relation = self.whole_row(of)?;
-            let first = match &relation.columns {
-                Columns::Table(_, base, _) => Some(*base),
-                Columns::Made(columns) => columns.first().map(|it| it.attr),
-            };
-            (first, relation.columns.iter().map(|it| it.1).collect::<Vec<_>>())
-        };
+        let relation = self.whole_row(of)?;
+        let (rows, all) =
+            (relation.all_attrs(), relation.columns.iter().map(|it| it.1).collect::<Vec<_>>());
         all.into_iter().for_each(|it| self.ask_column(it));
         let marker = self.attribute(DataType::Boolean, false);
         let always = Expr::literal(Value::Boolean(true), DataType::Boolean);
         let mut input = self.level().input.take();
-        let found = first.is_some_and(|it| mark_rows(&mut input, it, marker, &always));
+        let found = !rows.is_empty() && mark_rows(&mut input, &rows, marker, &always);
         self.level().input = input;
         match found {
             true => Ok(self.column_expr(marker)),
@@ -299,20 +294,27 @@ pub(super) fn interval_of(function: AggregateFunction, given: &Given) -> Option<
     }
 }
 
-/// Adds a marker to the relation below the joins that offers an attribute.
-fn mark_rows(rel: &mut Rel, attr: usize, marker: usize, value: &Expr) -> bool {
-    match rel {
-        Rel::Filter { input, .. } => mark_rows(input, attr, marker, value),
+/// Adds a marker to the relation below the joins that has all of some attributes: beside its rows, and below what has others beside them.
+fn mark_rows(rel: &mut Rel, of: &AttrSet, marker: usize, value: &Expr) -> bool {
+    if !of.is_subset(&rel.attrs()) {
+        return false;
+    }
+    let is_within = match rel {
+        Rel::Filter { input, .. } => mark_rows(input, of, marker, value),
         Rel::Join(join) => {
-            mark_rows(&mut join.left, attr, marker, value)
-                || mark_rows(&mut join.right, attr, marker, value)
+            mark_rows(&mut join.left, of, marker, value)
+                || mark_rows(&mut join.right, of, marker, value)
         }
-        Rel::Apply(apply) => mark_rows(&mut apply.left, attr, marker, value),
-        other if other.attrs().contains(attr) => {
-            let input = Box::new(other.take());
-            *other = Rel::Map { input, exprs: vec![(marker, value.clone())] };
-            true
+        Rel::Apply(apply) => {
+            mark_rows(&mut apply.left, of, marker, value)
+                || matches!(apply.kind, Apply::Join { .. })
+                    && mark_rows(&mut apply.right, of, marker, value)
         }
         _ => false,
+    };
+    if !is_within {
+        let input = Box::new(rel.take());
+        *rel = Rel::Map { input, exprs: vec![(marker, value.clone())] };
     }
+    true
 }

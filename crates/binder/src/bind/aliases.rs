@@ -25,7 +25,7 @@ impl<'a> Binder<'a> {
         let used = AttrSet::of(named);
         let may_stand = match level.clause {
             Clause::Select | Clause::OrderBy | Clause::Qualify => true,
-            Clause::Having | Clause::Window | Clause::WindowDefinition => {
+            Clause::Having | Clause::Window | Clause::Filter | Clause::WindowDefinition => {
                 !used.iter().any(|it| is_of_window(level, it))
             }
             // What is computed above the groups is no part of what they are made of.

@@ -214,9 +214,9 @@ impl<'a> Binder<'a> {
         bound: Vec<Expr>,
         whole: &'a ast::Expr,
     ) -> SqlResult<Expr> {
+        let mut bound = self.with_clocks(name, bound);
         match function {
             Some(function) if function.is_of_sequences() => {
-                let mut bound = bound;
                 self.check_sequence(&mut bound).map_err(|it| at(it, whole))?;
                 self.invoke(function, bound, whole)
             }

@@ -716,7 +716,7 @@ impl Target {
     /// The frame of it alone under its own name, as its rules name it.
     pub(super) fn own_frame(&self, attr: impl Fn(usize) -> Attr) -> Frame {
         let columns = self.columns(attr);
-        Frame::of(Relation { name: Some(names::bare(&self.table.name)), schema: None, columns })
+        Frame::of(Relation::of(Some(names::bare(&self.table.name)), columns))
     }
 
     /// The attributes of its columns as they are stored.
@@ -727,7 +727,7 @@ impl Target {
     /// The frame of it alone, of these columns.
     pub(super) fn frame_of(&self, columns: Columns) -> Frame {
         let (name, schema) = (Some(self.name.clone()), self.schema.clone());
-        Frame::of(Relation { name, schema, columns })
+        Frame::of(Relation { schema, ..Relation::of(name, columns) })
     }
 }
 

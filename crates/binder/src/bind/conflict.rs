@@ -93,7 +93,7 @@ impl<'a> Binder<'a> {
             false => self.seen_frame(rel, &target, &target.stored())?,
         };
         let (rel, columns) = self.seen(rel, &target, &shown)?;
-        let excluded = Relation { name: Some("excluded".to_owned()), schema: None, columns };
+        let excluded = Relation::of(Some("excluded".to_owned()), columns);
         let frame = there.beside(Frame::of(excluded));
         let level = Level::new(frame, rel, Clause::Where);
         let ((truth, values), level) = self.in_level(level, |this| {

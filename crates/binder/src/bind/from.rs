@@ -527,7 +527,8 @@ impl<'a> Binder<'a> {
         let columns = Columns::Made(columns);
         let (schema, name) = names::split(&view.name);
         let (name, schema) = (Some(name), Some(schema));
-        Ok((rel, Frame::of(Relation { name, schema, columns })))
+        let rows = rel.attrs();
+        Ok((rel, Frame::of(Relation { name, schema, columns, rows })))
     }
 
     /// A table of the catalog.
@@ -564,7 +565,9 @@ impl<'a> Binder<'a> {
             columns = Columns::Made(all);
         }
         let schema = Some(names::schema_of(&table.name));
-        let relation = Relation { name: Some(name.to_owned()), schema, columns };
+        let rows_have = AttrSet::of_range(base..base + table.columns.len());
+        let name = Some(name.to_owned());
+        let relation = Relation { name, schema, columns, rows: rows_have };
         let scan = Rel::Scan(ScanRel { table, base, filters: Vec::new(), rows });
         Ok((scan, Frame::of(relation)))
     }
@@ -581,7 +584,8 @@ impl<'a> Binder<'a> {
             Some(alias) => self.renamed(answer.rel, columns, alias),
             None => {
                 let columns = Columns::Made(columns);
-                let relation = Relation { name: None, schema: None, columns };
+                let rows = answer.rel.attrs();
+                let relation = Relation { rows, ..Relation::of(None, columns) };
                 Ok((answer.rel, Frame::of(relation)))
             }
         }
@@ -616,7 +620,8 @@ impl<'a> Binder<'a> {
         super::names::rename(&mut columns, alias)?;
         let columns = columns.into_iter().map(Named::from);
         let columns = Columns::Made(columns.collect());
-        let relation = Relation { name: Some(ident(&alias.name)), schema: None, columns };
+        let rows = rel.attrs();
+        let relation = Relation { rows, ..Relation::of(Some(ident(&alias.name)), columns) };
         Ok((rel, Frame::of(relation)))
     }
 }

@@ -74,8 +74,11 @@ fn items_of(table: &Arc<TableInfo>, environment: &Environment<'_>) -> SqlResult<
         }
         let (name, schema) = (Some(names::bare(&table.name)), None);
         let columns = Columns::Table(table.clone(), 0, None);
-        let level =
-            Level::new(Frame::of(Relation { name, schema, columns }), one_row(), Clause::Where);
+        let level = Level::new(
+            Frame::of(Relation { schema, ..Relation::of(name, columns) }),
+            one_row(),
+            Clause::Where,
+        );
         let mut conditions = Vec::new();
         let bound = binder.in_level(level, |this| {
             if let Some(it) = condition {

@@ -1,4 +1,5 @@
-//! DuckDB's functions of JSON, which take paths and read texts as JSON.
+//! Paths of JSON: DuckDB's functions, which take paths and read texts as JSON, and those of SQL/JSON that go by the clocks of the
+//! session.
 
 use plan::{Expr, Function};
 use sqlparser::ast;
@@ -7,6 +8,7 @@ use types::{DataType, SqlResult, Value};
 use super::Binder;
 use super::coercion::fold_cast;
 use super::errors::at;
+use super::named_arguments::default_of;
 
 impl<'a> Binder<'a> {
     /// A call of such a function; `None` of any other name.
@@ -35,6 +37,21 @@ impl<'a> Binder<'a> {
             _ => return None,
         };
         Some(self.with_paths(function, of_json, bound, whole))
+    }
+
+    /// The arguments of a function, with the zone of the session and the day of its clocks behind them where it goes by these.
+    pub(super) fn with_clocks(&mut self, name: &str, mut bound: Vec<Expr>) -> Vec<Expr> {
+        if !name.starts_with("jsonb_path_") || !name.ends_with("_tz") || bound.len() < 2 {
+            return bound;
+        }
+        for place in bound.len()..4 {
+            bound.extend(default_of(name, place));
+        }
+        bound.push(self.session_zone());
+        let today = self.environment.session.zone().today();
+        let today = i32::try_from(today).unwrap_or_default();
+        bound.push(Expr::literal(Value::Date(today), DataType::Date));
+        bound
     }
 
     fn with_paths(

@@ -152,6 +152,7 @@ impl<'a> Binder<'a> {
             at(SqlError::new(SqlState::UNDEFINED_FUNCTION, message), node)
         };
         if function == Function::JsonPathItems {
+            let bound = self.with_clocks(name, bound);
             let types: Vec<DataType> = bound.iter().map(|it| it.data_type).collect();
             let signature = functions::resolve(function, &types).map_err(|_| none())?;
             let mut arguments = Vec::with_capacity(bound.len());

@@ -65,8 +65,10 @@ pub(super) enum Clause {
     /// The argument or the filter of an aggregate.
     Aggregate,
     Qualify,
-    /// The arguments and the filter of a window function.
+    /// The arguments of a window function.
     Window,
+    /// The filter of a window function.
+    Filter,
     /// The partition and the order of a window.
     WindowDefinition,
     /// The offset of a frame, with its name.
@@ -101,6 +103,7 @@ impl Clause {
                 | Self::OrderBy
                 | Self::Qualify
                 | Self::Window
+                | Self::Filter
                 | Self::WindowDefinition
         )
     }
@@ -117,7 +120,7 @@ impl Clause {
             Self::OrderBy => "ORDER BY",
             Self::Aggregate => "aggregate functions",
             Self::Qualify => "QUALIFY",
-            Self::Window => "FILTER",
+            Self::Window | Self::Filter => "FILTER",
             Self::WindowDefinition => "window definitions",
             Self::FrameOffset(name) => name,
             Self::Limit => "LIMIT",
@@ -308,7 +311,9 @@ impl Binder<'_> {
         let level = &self.levels[owner];
         let is_nested = level.calls.iter().any(|it| used.contains(it.0));
         let message = match level.clause {
-            clause if clause.is_over_groups() && !is_nested => return Ok(owner),
+            clause if clause.is_over_groups() && clause != Clause::Filter && !is_nested => {
+                return Ok(owner);
+            }
             clause if is_nested || clause == Clause::Aggregate => {
                 "aggregate function calls cannot be nested".to_owned()
             }

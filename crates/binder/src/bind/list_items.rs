@@ -104,7 +104,7 @@ impl<'a> Binder<'a> {
             columns.push(Named::made(ident(name), attr));
         }
         let columns = Columns::Made(columns);
-        let frame = Frame::of(Relation { name: None, schema: None, columns });
+        let frame = Frame::of(Relation::of(None, columns));
         let level = Level::new(frame, mapped(one_row(), made), Clause::Where);
         let (bound, level) = self.in_level(level, |this| this.expr(body))?;
         let bound = self.converted_if_unknown(bound)?;
@@ -129,7 +129,7 @@ impl<'a> Binder<'a> {
         let attrs = [items.value, items.number];
         let columns = names.iter().zip(attrs).map(|(name, attr)| Named::made(ident(name), attr));
         let columns = Columns::Made(columns.collect());
-        let frame = Frame::of(Relation { name: None, schema: None, columns });
+        let frame = Frame::of(Relation::of(None, columns));
         let level = Level::new(frame, items.rel, Clause::Where);
         let (bound, level) = self.in_level(level, |this| match filters {
             true => this.condition(body),

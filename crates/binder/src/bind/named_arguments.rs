@@ -47,7 +47,7 @@ fn parameters(function: &str) -> Option<Parameters> {
 }
 
 /// What a parameter is that nothing is said of; `None` of one that then is none of the call's.
-fn default_of(function: &str, place: usize) -> Option<Expr> {
+pub(super) fn default_of(function: &str, place: usize) -> Option<Expr> {
     match (function, place) {
         ("make_interval", 6) => Some(Expr::literal(Value::Float(0.0), DataType::Double)),
         ("make_interval", _) => Some(Expr::literal(Value::Integer(0), DataType::Integer)),

@@ -68,7 +68,7 @@ impl<'a> Binder<'a> {
             return Ok(answer);
         }
         let named = answer.columns.iter().cloned().map(Named::from).collect();
-        let relation = Relation { name: None, schema: None, columns: Columns::Made(named) };
+        let relation = Relation::of(None, Columns::Made(named));
         let level = Level::new(Frame::of(relation), answer.rel, Clause::On);
         let columns = answer.columns;
         let (keys, level) = self.in_level(level, |this| {

@@ -93,7 +93,7 @@ impl<'a> Binder<'a> {
         for (name, side) in sides.take(if kind == ChangeKind::Merge { 1 } else { 2 }) {
             let columns;
             (rel, columns) = self.seen(rel, target, &side)?;
-            frame.add_aside(Relation { name: Some(name.to_owned()), schema: None, columns });
+            frame.add_aside(Relation::of(Some(name.to_owned()), columns));
         }
         Ok((rel, frame))
     }

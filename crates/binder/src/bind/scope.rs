@@ -54,6 +54,8 @@ pub(super) struct Relation {
     /// The schema of a table or a view under its own name.
     pub schema: Option<String>,
     pub columns: Columns,
+    /// All attributes that its rows have, also those that are no columns of it; none where these are all.
+    pub rows: AttrSet,
 }
 
 #[derive(Clone, Debug)]
@@ -150,6 +152,19 @@ impl Columns {
 }
 
 impl Relation {
+    /// One without a name, or with one that no schema has.
+    pub fn of(name: Option<String>, columns: Columns) -> Self {
+        Self { name, schema: None, columns, rows: AttrSet::default() }
+    }
+
+    /// The attributes that its rows have: where all of them are, there are its rows and no others.
+    pub fn all_attrs(&self) -> AttrSet {
+        match self.rows.is_empty() {
+            true => self.columns.iter().map(|it| it.1).collect(),
+            false => self.rows.clone(),
+        }
+    }
+
     /// Whether `schema.name` or `name` means it.
     fn is_called(&self, schema: Option<&Ident>, name: &Ident) -> bool {
         let own = self.name.as_deref().is_some_and(|it| is_named(name, it));
@@ -162,7 +177,7 @@ impl Frame {
     /// Of some columns under a name.
     pub fn of_made(name: String, columns: Vec<Named>) -> Self {
         let columns = Columns::Made(columns);
-        Self::of(Relation { name: Some(name), schema: None, columns })
+        Self::of(Relation::of(Some(name), columns))
     }
 }
 

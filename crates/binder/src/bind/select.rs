@@ -100,7 +100,7 @@ impl<'a> Binder<'a> {
             split_conjunction(qualify, &mut conditions);
         }
         let rel = rel.filtered(conditions);
-        let distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
+        let distinct = is_distinct(select)?;
         match is_tested {
             true => self.tested_rows(rel, upper, distinct, select),
             false => self.projected((rel, series), upper, distinct, select),
@@ -528,5 +528,17 @@ fn refuse_rare(select: &ast::Select) -> SqlResult<()> {
     match rare.into_iter().find(|it| it.0) {
         Some((_, what)) => Err(unsupported(what, select)),
         None => Ok(()),
+    }
+}
+
+/// Whether a SELECT gives each row once. Errors: 42601 of rows without columns.
+fn is_distinct(select: &ast::Select) -> SqlResult<bool> {
+    let is_distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
+    match is_distinct && select.projection.is_empty() {
+        true => {
+            let message = "SELECT DISTINCT must have at least one column";
+            Err(SqlError::new(SqlState::SYNTAX, message))
+        }
+        false => Ok(is_distinct),
     }
 }

@@ -145,11 +145,9 @@ impl<'a> Binder<'a> {
         let changed = || SqlError::internal("a view that is changed is no plain one any more");
         let select = view.select().ok_or_else(changed)?;
         let shown = below.iter().filter(|it| !names::is_hidden(&it.name)).cloned().collect();
-        let relation = Relation {
-            name: Some(view.called.clone()),
-            schema: view.of.0.clone(),
-            columns: Columns::Made(shown),
-        };
+        let schema = view.of.0.clone();
+        let relation =
+            Relation { schema, ..Relation::of(Some(view.called.clone()), Columns::Made(shown)) };
         let level = Level::new(Frame::of(relation), rel, Clause::Where);
         let bound = view.query.walk(|_| {
             let mut inner = Binder::new(self.environment, &[]);

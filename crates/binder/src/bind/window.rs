@@ -189,7 +189,10 @@ impl<'a> Binder<'a> {
             return refused("aggregate ORDER BY");
         }
         let arguments = self.arguments(function, name, list, false, whole)?;
-        let filter = call.filter.as_deref().map(|it| self.condition(it)).transpose()?;
+        let filter = call.filter.as_deref();
+        let filter = filter
+            .map(|it| self.in_clause(Clause::Filter, |this| this.condition(it)))
+            .transpose()?;
         Ok(Given { arguments, filter, ..Given::default() })
     }
 

@@ -6,12 +6,13 @@ use types::json::Node;
 use types::numeric::number::Number;
 use types::{SqlError, SqlResult};
 
+use super::moment::Clocks;
 use super::path::{Chain, Compare, RegexFlags, Step};
 use super::run::{Fault, Outcome, Run};
 use super::value::Value;
 
 /// What a test of two values comes to.
-type Test<'t> = dyn FnMut(&Node<'_>, &Node<'_>) -> SqlResult<Option<bool>> + 't;
+type Test<'t> = dyn FnMut(&Value<'_>, &Value<'_>) -> SqlResult<Option<bool>> + 't;
 
 impl<'j> Run<'j> {
     /// A condition that is a chain of one step.
@@ -44,14 +45,13 @@ impl<'j> Run<'j> {
             Step::IsUnknown(of) => Ok(Some(self.condition(of, value)?.is_none())),
             Step::Exists(of) => self.exists(of, value),
             Step::Compare(compare, left, right) => {
-                let test = &mut |a: &Node<'_>, b: &Node<'_>| compared(*compare, a, b);
+                let clocks = self.given.clocks;
+                let test = &mut |a: &Value<'_>, b: &Value<'_>| compared(*compare, (a, b), clocks);
                 self.tested((left, Some((right, true))), value, test)
             }
             Step::StartsWith(left, right) => {
-                let test = &mut |a: &Node<'_>, b: &Node<'_>| match (a, b) {
-                    (Node::String(whole), Node::String(start)) => {
-                        Ok(Some(whole.starts_with(&**start)))
-                    }
+                let test = &mut |a: &Value<'_>, b: &Value<'_>| match (string(a), string(b)) {
+                    (Some(whole), Some(start)) => Ok(Some(whole.starts_with(start))),
                     _ => Ok(None),
                 };
                 self.tested((left, Some((right, false))), value, test)
@@ -68,10 +68,7 @@ impl<'j> Run<'j> {
         value: &Value<'j>,
     ) -> Outcome<Option<bool>> {
         let pattern = super::regex::compiled(pattern, flags).map_err(Fault::Hard)?;
-        let test = &mut |a: &Node<'_>, _: &Node<'_>| match a {
-            Node::String(text) => Ok(Some(pattern.is_match(text))),
-            _ => Ok(None),
-        };
+        let test = &mut |a: &Value<'_>, _: &Value<'_>| Ok(string(a).map(|it| pattern.is_match(it)));
         self.tested((of, None), value, test)
     }
 
@@ -110,7 +107,7 @@ impl<'j> Run<'j> {
         let (mut any, mut is_unknown) = (false, false);
         for a in &left {
             for b in &right {
-                match test(a.node(), b.node()).map_err(Fault::Hard)? {
+                match test(a, b).map_err(Fault::Hard)? {
                     None if !self.lax => return Ok(None),
                     None => is_unknown = true,
                     Some(true) if self.lax => return Ok(Some(true)),
@@ -136,11 +133,30 @@ fn unknown_if_soft(outcome: Outcome<Option<bool>>) -> Outcome<Option<bool>> {
     soft_as_none(outcome).map(Option::flatten)
 }
 
-fn compared(compare: Compare, a: &Node<'_>, b: &Node<'_>) -> SqlResult<Option<bool>> {
-    let order = match (a, b) {
+/// The string that a value is; a point of time is none.
+fn string<'v>(value: &'v Value<'_>) -> Option<&'v str> {
+    match (value.moment(), value.node()) {
+        (None, Node::String(it)) => Some(it),
+        _ => None,
+    }
+}
+
+fn compared(
+    compare: Compare,
+    (a, b): (&Value<'_>, &Value<'_>),
+    clocks: Option<&Clocks>,
+) -> SqlResult<Option<bool>> {
+    let order = match (a.node(), b.node()) {
         (Node::Null, Node::Null) => Ordering::Equal,
         // Only `!=` is true of null beside another value.
         (Node::Null, _) | (_, Node::Null) => return Ok(Some(compare == Compare::NotEqual)),
+        _ if a.moment().is_some() || b.moment().is_some() => {
+            let (Some(a), Some(b)) = (a.moment(), b.moment()) else { return Ok(None) };
+            match a.compare(b, clocks)? {
+                Some(order) => order,
+                None => return Ok(None),
+            }
+        }
         (Node::Boolean(a), Node::Boolean(b)) => a.cmp(b),
         (Node::Number(a), Node::Number(b)) => Number::parse(a)?.compare(&Number::parse(b)?),
         (Node::String(a), Node::String(b)) => a.cmp(b),

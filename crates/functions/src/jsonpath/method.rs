@@ -1,15 +1,18 @@
 //! The methods of a path.
 
-use types::DataType;
 use types::json::Node;
 use types::numeric::number::Number;
+use types::{DataType, SqlError, SqlState};
 
-use super::path::{Method, Step};
+use super::moment::Moment;
+use super::path::{Method, Step, name_of};
 use super::run::{Fault, Out, Outcome, Run, number_in, number_of, soft, whole};
 use super::value::Value;
 
 /// 22036: a value of which a method makes nothing.
 const NO_NUMBER: &str = "22036";
+/// 22031: a value of which a method makes no point of time.
+const NO_MOMENT: &str = "22031";
 
 impl<'j> Run<'j> {
     pub fn method(
@@ -27,6 +30,21 @@ impl<'j> Run<'j> {
                 None => return Ok(false),
             },
             Step::Method(method) => called(*method, &value)?,
+            Step::DateTime(template) => match template {
+                None => Value::of_moment(read(&value, "datetime")?),
+                Some(template) => {
+                    let made = Moment::by_template(text_of(&value, "datetime")?, template);
+                    Value::of_moment(made.map_err(Fault::Hard)?.map_err(Fault::Soft)?)
+                }
+            },
+            Step::Moment(kind, digits) => {
+                let name = name_of(*kind);
+                let found = read(&value, name)?.cast(*kind, self.given.clocks);
+                let found = found.map_err(Fault::Hard)?;
+                let found = found.ok_or_else(|| not_recognized(&value, name))?;
+                let digits = digits.map(|it| u32::try_from(it).unwrap_or(u32::MAX));
+                Value::of_moment(digits.map_or(found, |it| found.rounded(it)))
+            }
             _ => return Ok(false),
         };
         self.next(rest, made, out)
@@ -77,6 +95,41 @@ impl<'j> Run<'j> {
     }
 }
 
+/// The string that a method of points of time is called of.
+fn text_of<'v>(value: &'v Value<'_>, method: &str) -> Outcome<&'v str> {
+    match (value.moment(), value.node()) {
+        (None, Node::String(text)) => Ok(text),
+        _ => {
+            let message =
+                format!("jsonpath item method .{method}() can only be applied to a string");
+            Err(soft(NO_MOMENT, message))
+        }
+    }
+}
+
+/// The point of time that a string says.
+fn read(value: &Value<'_>, method: &str) -> Outcome<Moment> {
+    let text = text_of(value, method)?;
+    Moment::read(text).ok_or_else(|| not_recognized(value, method))
+}
+
+fn not_recognized(value: &Value<'_>, method: &str) -> Fault {
+    let text = match value.node() {
+        Node::String(text) => text,
+        _ => "",
+    };
+    let error = SqlError::new(
+        SqlState(NO_MOMENT),
+        format!("{method} format is not recognized: \"{text}\""),
+    );
+    Fault::Soft(match method {
+        "datetime" => {
+            error.with_hint("Use a datetime template argument to specify the input data format.")
+        }
+        _ => error,
+    })
+}
+
 fn called<'j>(method: Method, value: &Value<'j>) -> Outcome<Value<'j>> {
     let name = method.name();
     match method {
@@ -85,7 +138,7 @@ fn called<'j>(method: Method, value: &Value<'j>) -> Outcome<Value<'j>> {
                 Node::Null => "null",
                 Node::Boolean(_) => "boolean",
                 Node::Number(_) => "number",
-                Node::String(_) => "string",
+                Node::String(_) => value.moment().map_or("string", |it| it.kind.name()),
                 Node::Array(_) => "array",
                 Node::Object(_) => "object",
             };
@@ -141,16 +194,18 @@ fn not_of(argument: &str, method: &str, data_type: &str) -> Fault {
     soft(NO_NUMBER, message)
 }
 
+fn no_number(method: &str) -> Fault {
+    let what = "a string or numeric value";
+    soft(NO_NUMBER, format!("jsonpath item method .{method}() can only be applied to {what}"))
+}
+
 /// The number that a number or a string says.
 fn number_like(value: &Value<'_>, method: &str, data_type: &str) -> Outcome<Number> {
     let (digits, number) = match value.node() {
+        _ if value.moment().is_some() => return Err(no_number(method)),
         Node::Number(digits) => (digits, Number::parse(digits)),
         Node::String(text) => (text, Number::parse(text.trim())),
-        _ => {
-            let what = "a string or numeric value";
-            let message = format!("jsonpath item method .{method}() can only be applied to {what}");
-            return Err(soft(NO_NUMBER, message));
-        }
+        _ => return Err(no_number(method)),
     };
     let number = number.map_err(|_| not_of(digits, method, data_type))?;
     match number {
@@ -165,6 +220,7 @@ fn number_like(value: &Value<'_>, method: &str, data_type: &str) -> Outcome<Numb
 
 fn whole_number<'j>(value: &Value<'j>, method: &str, to: DataType) -> Outcome<Value<'j>> {
     let (text, number) = match value.node() {
+        _ if value.moment().is_some() => return Err(no_number(method)),
         Node::Number(digits) => (digits, Number::parse(digits).map_err(Fault::Soft)?.round(0)),
         Node::String(text) => {
             let is_whole = text.trim().trim_start_matches(['+', '-']);
@@ -182,6 +238,7 @@ fn whole_number<'j>(value: &Value<'j>, method: &str, to: DataType) -> Outcome<Va
 
 fn boolean<'j>(value: &Value<'j>, method: &str) -> Outcome<Value<'j>> {
     let truth = match value.node() {
+        _ if value.moment().is_some() => None,
         Node::Boolean(truth) => Some(*truth),
         Node::Number(digits) => {
             let number = digits.parse::<i32>().map_err(|_| not_of(digits, method, "boolean"))?;

@@ -3,16 +3,16 @@
 //! Key decision: a path is held as its text, the one that PostgreSQL shows, and read when it is first met in a batch. It runs over
 //! a JSON that is taken apart, value by value, in the order in which the standard says so.
 //!
-//! Different from PostgreSQL: methods of points of time are refused (0A000), and `keyvalue()` numbers objects one after the
-//! other, where PostgreSQL gives the place where one is held.
+//! Different from PostgreSQL: `keyvalue()` numbers objects one after the other, where PostgreSQL gives the place where one is held.
 //!
-//! Reading order: `signature`, `path` (what there is), `lexer` and `parse`, `print`, `value`, `run` (steps), `condition`, `method`, `regex`, `rows` (a path and a JSON for each row),
+//! Reading order: `signature`, `path` (what there is), `lexer` and `parse`, `print`, `value`, `run` (steps), `condition`, `method`, `moment`, `regex`, `rows` (a path and a JSON for each row),
 //! `found` (what functions make of it), `single` (one value).
 
 mod condition;
 mod found;
 mod lexer;
 mod method;
+mod moment;
 mod parse;
 mod path;
 mod print;

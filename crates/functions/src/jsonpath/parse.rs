@@ -5,7 +5,8 @@ use types::numeric::number::Number;
 use types::{SqlError, SqlResult, SqlState};
 
 use super::lexer::{Placed, Token, tokens, wrong};
-use super::path::{Chain, Compare, LAST_LEVEL, Method, Path, RegexFlags, Step};
+use super::moment::Kind;
+use super::path::{Chain, Compare, LAST_LEVEL, MOMENTS, Method, Path, RegexFlags, Step};
 
 /// Steps that a path may have, and brackets inside of one another.
 const STEPS_MAX: usize = 4_000;
@@ -14,7 +15,7 @@ const NESTING_MAX: usize = 250;
 /// Reads a path.
 ///
 /// # Errors
-/// 42601 and 22P02 for what is none, 0A000 for methods of points of time, 54001 for one that is too long.
+/// 42601 and 22P02 for what is none, 54001 for one that is too long.
 pub(super) fn parse(text: &str) -> SqlResult<Path> {
     let tokens = tokens(text)?;
     if tokens.len() == 1 {
@@ -427,12 +428,35 @@ impl Parser<'_> {
                 }
                 Ok(Step::Decimal(digits[0], digits[1]))
             }
-            "datetime" | "date" | "time" | "time_tz" | "timestamp" | "timestamp_tz" => {
-                Err(SqlError::unsupported(format!(
-                    "the jsonpath item method .{lower}() is not supported"
-                )))
+            "datetime" => {
+                self.at += 1;
+                let template = match self.peek().clone() {
+                    Token::Quoted(template) => {
+                        self.at += 1;
+                        Some(template)
+                    }
+                    _ => None,
+                };
+                self.expect(")")?;
+                Ok(Step::DateTime(template))
             }
-            _ => Err(self.unexpected()),
+            _ => {
+                let Some((_, kind)) = MOMENTS.iter().find(|it| it.0 == lower) else {
+                    return Err(self.unexpected());
+                };
+                self.at += 1;
+                let digits = match self.peek() {
+                    Token::Number(said, true) if *kind != Kind::Date => {
+                        let digits = said.replace('_', "").parse::<i32>();
+                        let digits = digits.map_err(|_| digits_out_of_range(&lower))?;
+                        self.at += 1;
+                        Some(i64::from(digits))
+                    }
+                    _ => None,
+                };
+                self.expect(")")?;
+                Ok(Step::Moment(*kind, digits))
+            }
         }
     }
 
@@ -483,6 +507,13 @@ impl Parser<'_> {
         self.expect("]")?;
         Ok(Step::Elements(all))
     }
+}
+
+fn digits_out_of_range(method: &str) -> SqlError {
+    let message = format!(
+        "time precision of jsonpath item method .{method}() is out of range for type integer"
+    );
+    SqlError::new(SqlState("22036"), message)
 }
 
 fn out_of_range(count: usize) -> SqlError {

@@ -3,6 +3,8 @@
 use types::numeric::Arithmetic;
 use types::numeric::number::Number;
 
+use super::moment::Kind;
+
 /// A path.
 #[derive(Debug)]
 pub(super) struct Path {
@@ -61,6 +63,24 @@ pub(super) enum Step {
     Method(Method),
     /// `.decimal()` with digits and those behind the point.
     Decimal(Option<i64>, Option<i64>),
+    /// `.datetime()` by a template, if there is one.
+    DateTime(Option<String>),
+    /// `.date()` and its kin, with so many digits of a second.
+    Moment(Kind, Option<i64>),
+}
+
+/// The methods that make points of time of one kind.
+pub(super) const MOMENTS: [(&str, Kind); 5] = [
+    ("date", Kind::Date),
+    ("time", Kind::Time),
+    ("time_tz", Kind::TimeTz),
+    ("timestamp", Kind::Timestamp),
+    ("timestamp_tz", Kind::TimestampTz),
+];
+
+/// The method that makes points of time of a kind.
+pub(super) fn name_of(kind: Kind) -> &'static str {
+    MOMENTS.iter().find(|it| it.1 == kind).map_or("", |it| it.0)
 }
 
 /// The level `last` of `**`.

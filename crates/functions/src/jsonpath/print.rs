@@ -5,7 +5,7 @@ use std::fmt::Write;
 use types::json::put_string;
 use types::numeric::Arithmetic;
 
-use super::path::{Chain, LAST_LEVEL, Path, RegexFlags, Step, sign};
+use super::path::{Chain, LAST_LEVEL, Path, RegexFlags, Step, name_of, sign};
 
 /// The text of a path.
 pub(super) fn text(path: &Path) -> String {
@@ -106,6 +106,15 @@ fn step(it: &Step, (in_key, has_next): (bool, bool), brackets: bool, out: &mut S
             let digits: Vec<String> =
                 [digits, behind].iter().filter_map(|it| it.map(|it| it.to_string())).collect();
             let _ = write!(out, ".decimal({})", digits.join(","));
+        }
+        Step::DateTime(template) => {
+            out.push_str(".datetime(");
+            template.iter().for_each(|it| put_string(it, out));
+            out.push(')');
+        }
+        Step::Moment(kind, digits) => {
+            let digits = digits.map_or_else(String::new, |it| it.to_string());
+            let _ = write!(out, ".{}({digits})", name_of(*kind));
         }
     }
 }

@@ -9,6 +9,7 @@ use types::numeric::Arithmetic;
 use types::numeric::number::Number;
 use types::{SqlError, SqlState};
 
+use super::moment::Clocks;
 use super::path::{Chain, LAST_LEVEL, Path, Step, sign};
 use super::value::Value;
 
@@ -31,8 +32,13 @@ pub(super) fn soft(state: &'static str, message: impl Into<String>) -> Fault {
     Fault::Soft(SqlError::new(SqlState(state), message))
 }
 
-/// The variables of a path.
-pub(super) type Variables<'j> = &'j [(Cow<'j, str>, Node<'j>)];
+/// What a path is given beside a JSON.
+#[derive(Clone, Copy)]
+pub(super) struct Given<'j> {
+    pub variables: &'j [(Cow<'j, str>, Node<'j>)],
+    /// The clocks by which points of time become others, where the function goes by them.
+    pub clocks: Option<&'j Clocks>,
+}
 
 /// A path that runs.
 pub(super) struct Run<'j> {
@@ -41,7 +47,7 @@ pub(super) struct Run<'j> {
     forgiving: bool,
     root: &'j Node<'j>,
     current: Value<'j>,
-    variables: Variables<'j>,
+    pub given: Given<'j>,
     /// How many elements the array around has.
     elements: Option<usize>,
     /// How many objects have got a number.
@@ -55,37 +61,33 @@ pub(super) struct Run<'j> {
 pub(super) fn all<'j>(
     path: &'j Path,
     root: &'j Node<'j>,
-    variables: Variables<'j>,
+    given: Given<'j>,
     found: &mut Vec<Value<'j>>,
 ) -> Outcome<()> {
-    Run::new(path, root, variables).steps(&path.chain, Value::Held(root), Some(found)).map(drop)
+    Run::new(path, root, given).steps(&path.chain, Value::Held(root), Some(found)).map(drop)
 }
 
 /// Whether a path gives anything.
 ///
 /// # Errors
 /// Those of the path, in lax mode up to the first value alone.
-pub(super) fn any<'j>(
-    path: &'j Path,
-    root: &'j Node<'j>,
-    variables: Variables<'j>,
-) -> Outcome<bool> {
+pub(super) fn any<'j>(path: &'j Path, root: &'j Node<'j>, given: Given<'j>) -> Outcome<bool> {
     if path.lax {
-        return Run::new(path, root, variables).steps(&path.chain, Value::Held(root), None);
+        return Run::new(path, root, given).steps(&path.chain, Value::Held(root), None);
     }
     let mut found = Vec::new();
-    all(path, root, variables, &mut found)?;
+    all(path, root, given, &mut found)?;
     Ok(!found.is_empty())
 }
 
 impl<'j> Run<'j> {
-    fn new(path: &Path, root: &'j Node<'j>, variables: Variables<'j>) -> Self {
+    fn new(path: &Path, root: &'j Node<'j>, given: Given<'j>) -> Self {
         Self {
             lax: path.lax,
             forgiving: path.lax,
             root,
             current: Value::Held(root),
-            variables,
+            given,
             elements: None,
             numbered: 0,
         }
@@ -152,9 +154,7 @@ impl<'j> Run<'j> {
                 self.next(rest, number_of(&made), out)
             }
             Step::Signed { negative, of } => self.signed((*negative, of), rest, &value, out),
-            Step::Key(_) | Step::AnyKey | Step::Filter(_) | Step::Method(_) | Step::Decimal(..)
-                if unwraps && value.is_array() && unwrapped(first) =>
-            {
+            it if unwraps && value.is_array() && unwrapped(it) => {
                 self.parts(chain, &value, out, (1, 1, 1), (false, false))
             }
             Step::Filter(condition) => self.filtered(condition, rest, value, out),
@@ -174,7 +174,9 @@ impl<'j> Run<'j> {
             },
             Step::Elements(all) => self.elements_at(all, rest, value, out),
             Step::Levels(from, to) => self.levels((*from, *to), rest, value, out),
-            Step::Method(_) | Step::Decimal(..) => self.method(first, rest, value, out),
+            Step::Method(_) | Step::Decimal(..) | Step::DateTime(_) | Step::Moment(..) => {
+                self.method(first, rest, value, out)
+            }
             _ => {
                 let truth = self.truth(first, &value)?;
                 self.next(rest, made(truth.map_or(Node::Null, Node::Boolean)), out)
@@ -183,7 +185,7 @@ impl<'j> Run<'j> {
     }
 
     fn variable(&self, name: &str) -> Outcome<Value<'j>> {
-        let found = self.variables.iter().find(|it| it.0 == name);
+        let found = self.given.variables.iter().find(|it| it.0 == name);
         found.map(|it| Value::Held(&it.1)).ok_or_else(|| {
             let message = format!("could not find jsonpath variable \"{name}\"");
             Fault::Hard(SqlError::new(SqlState("42704"), message))
@@ -434,7 +436,12 @@ fn single(found: &[Value<'_>], side: &str, operation: Arithmetic) -> Outcome<Num
 /// Whether a step of a value that is an array means its elements, in lax mode.
 fn unwrapped(step: &Step) -> bool {
     use super::path::Method;
-    !matches!(step, Step::Method(Method::Type | Method::Size))
+    match step {
+        Step::Method(it) => !matches!(it, Method::Type | Method::Size),
+        Step::Key(_) | Step::AnyKey | Step::Filter(_) => true,
+        Step::Decimal(..) | Step::DateTime(_) | Step::Moment(..) => true,
+        _ => false,
+    }
 }
 
 /// The number that a value is, if it is one.

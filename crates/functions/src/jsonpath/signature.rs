@@ -29,10 +29,13 @@ pub(crate) fn signature(function: Function, arguments: &[DataType]) -> Option<Si
         0 | 2 => matches!(it, JSONB | DataType::Null).then_some(JSONB),
         1 => (it == DataType::Null || it.is_text()).then_some(TEXT),
         3 => matches!(it, DataType::Boolean | DataType::Null).then_some(DataType::Boolean),
-        4 => (has_mode && it.is_text()).then_some(TEXT),
+        4 => it.is_text().then_some(TEXT),
+        // The day that the clocks of the zone before show.
+        5 => (!has_mode && it == DataType::Date).then_some(it),
         _ => None,
     };
-    if arguments.len() < 2 || has_mode && arguments.len() != 5 {
+    let is_right = if has_mode { arguments.len() == 5 } else { arguments.len() != 5 };
+    if arguments.len() < 2 || !is_right {
         return None;
     }
     let arguments: Option<Vec<DataType>> =

@@ -19,11 +19,11 @@ use crate::json::each_text;
 fn single<'j>(
     path: &'j Path,
     root: &'j Node<'j>,
-    variables: run::Variables<'j>,
+    given: run::Given<'j>,
     mode: &str,
 ) -> Outcome<Option<Value<'j>>> {
     let mut found = Vec::new();
-    run::all(path, root, variables, &mut found)?;
+    run::all(path, root, given, &mut found)?;
     let (mode, may_be_none) = match mode.strip_suffix('!') {
         Some(mode) => (mode, false),
         None => (mode, true),

@@ -4,11 +4,15 @@ use std::rc::Rc;
 
 use types::json::Node;
 
+use super::moment::Moment;
+
 /// A part of a JSON, or a value that was made on the way.
 #[derive(Clone, Debug)]
 pub(super) enum Value<'j> {
     Held(&'j Node<'j>),
     Made(Rc<Node<'j>>),
+    /// A point of time, and the string that it is shown as.
+    Moment(Moment, Rc<Node<'j>>),
 }
 
 impl<'j> Value<'j> {
@@ -16,10 +20,23 @@ impl<'j> Value<'j> {
         Self::Made(Rc::new(node))
     }
 
+    pub fn of_moment(moment: Moment) -> Self {
+        Self::Moment(moment, Rc::new(Node::String(moment.text().into())))
+    }
+
+    /// The point of time that it is.
+    pub fn moment(&self) -> Option<Moment> {
+        match self {
+            Self::Moment(it, _) => Some(*it),
+            _ => None,
+        }
+    }
+
+    /// What it is in JSON; of a point of time the string that it is shown as.
     pub fn node(&self) -> &Node<'j> {
         match self {
             Self::Held(it) => it,
-            Self::Made(it) => it,
+            Self::Made(it) | Self::Moment(_, it) => it,
         }
     }
 
@@ -46,7 +63,7 @@ impl<'j> Value<'j> {
                 }
                 _ => Vec::new(),
             },
-            Self::Held(_) => Vec::new(),
+            Self::Held(_) | Self::Moment(..) => Vec::new(),
         }
     }
 
@@ -58,7 +75,7 @@ impl<'j> Value<'j> {
                 Node::Array(items) => items.get(place).map(|it| Self::made(it.clone())),
                 _ => None,
             },
-            Self::Held(_) => None,
+            Self::Held(_) | Self::Moment(..) => None,
         }
     }
 
@@ -74,7 +91,7 @@ impl<'j> Value<'j> {
                 }
                 _ => None,
             },
-            Self::Held(_) => None,
+            Self::Held(_) | Self::Moment(..) => None,
         }
     }
 }
